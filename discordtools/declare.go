@@ -1,0 +1,136 @@
+package discordtools
+
+import (
+	"context"
+	"reflect"
+	"strconv"
+
+	"github.com/guildwarden/guildwarden/internal/fence"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+// read, write and destroy declare a tool; the word is its effect. In is what an
+// agent sends, Out what it sees; see docs/declaring.md for the grammar.
+type (
+	read[In, Out any]    spec[In, Out]
+	write[In, Out any]   spec[In, Out]
+	destroy[In, Out any] spec[In, Out]
+)
+
+// spec is a declaration without its effect.
+type spec[In, Out any] struct {
+	Name, Title, Doc string
+
+	Route string   // "METHOD /template": sent by the plain rule, unless Run takes over
+	Calls []string // every other route that Run and Facts may use
+
+	Scope      mcpcore.Scope // zero is the category's
+	Gate       mcpcore.Gate  // zero follows from the effect
+	Repeatable bool          // stated for POST and PATCH; GET, PUT and DELETE always are
+	Needs      discord.Permissions
+	NeedsWhen  []mcpcore.Need
+	Intents    discord.Intents
+	Outranks   string
+	Rules      []mcpcore.Rule
+	Redact     []string
+	Set        []added    // what the server adds to the body or query where the caller gave none
+	Anonymous  bool       // sent without the bot's Authorization
+	Fence      fence.Kind // kind of the text in the view; "" when Discord users write none of it
+
+	// Facts reads what a person must see before the call acts.
+	Facts func(ctx context.Context, a *api) (mcpcore.Facts, error)
+	// Run replaces the plain rule, which is: send Route, project the reply.
+	Run func(ctx context.Context, a *api, in In) (Out, error)
+}
+
+// declaration is any of the three.
+type declaration interface {
+	tool(s *shared, c category) mcpcore.Tool
+}
+
+// category is one subject's tools, one file.
+type category struct {
+	Name  string
+	Scope mcpcore.Scope // of its tools that state none
+	Tools []declaration
+}
+
+func (d read[In, Out]) tool(s *shared, c category) mcpcore.Tool {
+	return build(mcpcore.Read, spec[In, Out](d), s, c)
+}
+
+func (d write[In, Out]) tool(s *shared, c category) mcpcore.Tool {
+	return build(mcpcore.Write, spec[In, Out](d), s, c)
+}
+
+func (d destroy[In, Out]) tool(s *shared, c category) mcpcore.Tool {
+	return build(mcpcore.Destroy, spec[In, Out](d), s, c)
+}
+
+// added is a member of the body, or of the query, that the server adds.
+type added struct {
+	Name  string
+	Value func(call *mcpcore.Call) string // JSON, "" for nothing this time
+}
+
+// limit sends the page size that the schema states as the default, whatever
+// Discord's own is.
+func limit(n int) added {
+	return added{"limit", func(*mcpcore.Call) string { return strconv.Itoa(n) }}
+}
+
+func build[In, Out any](effect mcpcore.Effect, d spec[In, Out], s *shared, c category) mcpcore.Tool {
+	t := mcpcore.Tool{
+		Name: d.Name, Title: d.Title, Doc: d.Doc, Category: c.Name,
+		Effect: effect, Gate: d.Gate, Scope: c.Scope,
+		Repeatable: d.Repeatable || effect == mcpcore.Read || settled(d.Route),
+		Needs:      d.Needs, NeedsWhen: d.NeedsWhen, Intents: d.Intents, Outranks: d.Outranks,
+		Rules: d.Rules, Redact: d.Redact,
+	}
+	if d.Scope != 0 {
+		t.Scope = d.Scope
+	}
+	if d.Route != "" {
+		t.Routes = append(t.Routes, d.Route)
+	}
+	t.Routes = append(t.Routes, d.Calls...)
+
+	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	p, err := newPlan(d.Route, in, out, d.Set)
+	if err != nil {
+		return mcpcore.Broken(t, err)
+	}
+	t.Rules = append(t.Rules, p.rules...)
+	connect := func(call *mcpcore.Call) *api {
+		return &api{shared: s, call: call, plan: p, anonymous: d.Anonymous}
+	}
+	if d.Facts != nil {
+		t.Facts = func(ctx context.Context, call *mcpcore.Call) (mcpcore.Facts, error) {
+			return d.Facts(ctx, connect(call))
+		}
+	}
+	return mcpcore.New(t, in, out, func(ctx context.Context, call *mcpcore.Call) (*mcpcore.Result, error) {
+		a := connect(call)
+		var view Out
+		if d.Run != nil {
+			var input In
+			if err := call.Bind(&input); err != nil {
+				return nil, err
+			}
+			var err error
+			if view, err = d.Run(ctx, a, input); err != nil {
+				return nil, err
+			}
+		} else {
+			reply, err := a.send(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if err := a.project(reply, &view); err != nil {
+				return nil, err
+			}
+		}
+		return present(call, &view, d.Fence)
+	}, append(planTags, viewTag)...)
+}

@@ -1,0 +1,264 @@
+package discordtools_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/mcpcore"
+)
+
+// bench is a client of a server on a sandbox: everything a test of a tool needs.
+type bench struct {
+	*testing.T
+	world *sandbox.Discord
+	mcp   *mcp.ClientSession
+	audit *recorder
+}
+
+// now is when every demo world of these tests is made.
+var now = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+
+// start serves the demo world. change may alter the server's parts.
+func start(t *testing.T, change ...func(*discordtools.Deps)) *bench {
+	t.Helper()
+	return startOn(t, sandbox.DemoWith(sandbox.Options{Clock: func() time.Time { return now }}), change...)
+}
+
+// startOn serves a given world.
+func startOn(t *testing.T, world *sandbox.Discord, change ...func(*discordtools.Deps)) *bench {
+	t.Helper()
+	b := &bench{T: t, world: world, audit: &recorder{}}
+	deps := discordtools.Deps{
+		Session: world.Session(), Config: discordtools.Config{Armed: true}, Audit: b.audit,
+		Clock: func() time.Time { return now },
+	}
+	for _, c := range change {
+		c(&deps)
+	}
+	server, err := discordtools.BuildServer(deps)
+	if err != nil {
+		t.Fatalf("build server: %v", err)
+	}
+	b.mcp = connect(t, server)
+	return b
+}
+
+// connect is a client session over an in-memory transport.
+func connect(t *testing.T, server *mcp.Server) *mcp.ClientSession {
+	t.Helper()
+	ct, st := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), st, nil); err != nil {
+		t.Fatalf("connect server: %v", err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), ct, nil)
+	if err != nil {
+		t.Fatalf("connect client: %v", err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// call calls a tool with arguments as raw JSON.
+func (b *bench) call(tool, args string) answer {
+	b.Helper()
+	res, err := b.mcp.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+	if err != nil {
+		b.Fatalf("%s %s: %v", tool, args, err)
+	}
+	data, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		b.Fatalf("%s: encode structured content: %v", tool, err)
+	}
+	a := answer{data: data}
+	for _, c := range res.Content {
+		a.text += c.(*mcp.TextContent).Text
+	}
+	if res.IsError {
+		var e struct {
+			Code mcpcore.Code `json:"code"`
+		}
+		if err := json.Unmarshal(data, &e); err != nil || e.Code == "" {
+			b.Fatalf("%s: an error without a code: %s", tool, data)
+		}
+		a.code = e.Code
+	}
+	return a
+}
+
+// answer is what a call gave: a code when it failed.
+type answer struct {
+	code mcpcore.Code
+	data []byte
+	text string
+}
+
+// row is one call and everything that is to be seen of it.
+type row struct {
+	shows string // what it shows
+	tool  string
+	args  string
+	setup func(*sandbox.Discord) // changes the world first
+	// sent is each request that Discord must have seen, in order, as
+	// "METHOD /path?query BODY"; "*" in a body stands for any value. nil is none.
+	sent []string
+	// code is how the call fails; "" for success.
+	code mcpcore.Code
+	// want is JSON that the structured answer must contain; "*" stands for any
+	// value, a list must have the same length.
+	want string
+	// says is text that the answer must hold, for errors what helps the agent.
+	says string
+}
+
+// run makes every row on a world of its own.
+func run(t *testing.T, rows []row) {
+	t.Helper()
+	for _, r := range rows {
+		t.Run(r.tool+"/"+r.shows, func(t *testing.T) {
+			t.Parallel()
+			b := start(t)
+			if r.setup != nil {
+				r.setup(b.world)
+			}
+			b.world.ResetRequests()
+			a := b.call(r.tool, r.args)
+			if a.code != r.code {
+				t.Fatalf("code %q, want %q\n%s", a.code, r.code, a.data)
+			}
+			if got := b.sent(); !slices.EqualFunc(got, r.sent, sameRequest) {
+				t.Errorf("Discord saw\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(r.sent, "\n\t"))
+			}
+			if r.want != "" {
+				if diff := missing(t, a.data, r.want); diff != "" {
+					t.Errorf("answer %s\nlacks %s", a.data, diff)
+				}
+			}
+			if !strings.Contains(a.text, r.says) {
+				t.Errorf("text\n%s\nlacks %q", a.text, r.says)
+			}
+			covered.Store(r.tool, true)
+		})
+	}
+}
+
+// covered is which tools have rows; TestEveryToolHasRows looks at it.
+var covered sync.Map
+
+// sent is what Discord saw, one request a line.
+func (b *bench) sent() []string {
+	var lines []string
+	for _, r := range b.world.Requests() {
+		line := r.Method + " " + r.Path
+		if len(r.Query) > 0 {
+			q := r.Query.Encode()
+			line += "?" + strings.ReplaceAll(strings.ReplaceAll(q, "%3A", ":"), "%2C", ",")
+		}
+		if len(r.Body) > 0 {
+			if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+				line += " (multipart)"
+			} else {
+				line += " " + string(r.Body)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// sameRequest compares a request line with what was wanted of it.
+func sameRequest(got, want string) bool {
+	gotHead, gotBody := splitBody(got)
+	wantHead, wantBody := splitBody(want)
+	if gotHead != wantHead || (gotBody == "") != (wantBody == "") {
+		return false
+	}
+	if gotBody == "" || gotBody == wantBody {
+		return true
+	}
+	var g, w any
+	if json.Unmarshal([]byte(gotBody), &g) != nil || json.Unmarshal([]byte(wantBody), &w) != nil {
+		return false
+	}
+	return equal(g, w, true)
+}
+
+func splitBody(line string) (head, body string) {
+	parts := strings.SplitN(line, " ", 3)
+	if len(parts) < 3 {
+		return line, ""
+	}
+	return parts[0] + " " + parts[1], parts[2]
+}
+
+// missing says what of want is not in got, "" when all is.
+func missing(t *testing.T, got []byte, want string) string {
+	t.Helper()
+	var g, w any
+	if err := json.Unmarshal(got, &g); err != nil {
+		t.Fatalf("answer is not JSON: %v", err)
+	}
+	if err := json.Unmarshal([]byte(want), &w); err != nil {
+		t.Fatalf("want is not JSON: %v", err)
+	}
+	if equal(g, w, false) {
+		return ""
+	}
+	return want
+}
+
+// equal compares two JSON values; "*" in want is anything. Unless exact, got
+// may have members that want lacks.
+func equal(got, want any, exact bool) bool {
+	if want == "*" {
+		return got != nil
+	}
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok || exact && len(g) != len(w) {
+			return false
+		}
+		for k, v := range w {
+			if have, ok := g[k]; !ok || !equal(have, v, exact) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		g, ok := got.([]any)
+		return ok && slices.EqualFunc(g, w, func(a, b any) bool { return equal(a, b, exact) })
+	}
+	return got == want
+}
+
+// recorder is an audit sink that keeps everything.
+type recorder struct {
+	mu     sync.Mutex
+	events []mcpcore.AuditEvent
+}
+
+func (r *recorder) Record(_ context.Context, e mcpcore.AuditEvent) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+	return nil
+}
+
+func (r *recorder) all() []mcpcore.AuditEvent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.events)
+}
+
+// id quotes an id for arguments.
+func id[T ~string](v T) string { return fmt.Sprintf("%q", string(v)) }

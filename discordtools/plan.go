@@ -1,0 +1,137 @@
+package discordtools
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/guildwarden/guildwarden/internal/schema"
+	"github.com/guildwarden/guildwarden/mcpcore"
+)
+
+// planTags are the struct tags of an input beside JSON Schema's:
+//
+//	in:"path"       named in the route's template (the default for such names)
+//	in:"query"      the query string (the default for GET and DELETE)
+//	in:"body"       the JSON body (the default for the other methods)
+//	in:"wholebody"  the body is this argument alone
+//	in:"reason"     the audit-log reason (the default for audit_reason)
+//	in:"files"      files sent along: a list of [upload]
+//	in:"form"       a field of a multipart form
+//	in:"formfile"   the file of a multipart form, as a data URI
+//	in:"local"      not sent; Run uses it
+//	wire:"name"     its name at Discord
+//	join:","        a list sent as one text
+//	as:"emoji"      a text in a form of its own, see forms
+var planTags = []string{"in", "wire", "join", "as"}
+
+// plan is where each argument of a tool goes.
+type plan struct {
+	method, template string
+	names            []string // of the template
+	args             []placed
+	set              []added
+	rules            []mcpcore.Rule
+	view             *projection
+}
+
+type placed struct {
+	name, wire, in, join string
+	as                   *form
+}
+
+// settled reports whether the method alone says that a repetition has the same
+// effect.
+func settled(route string) bool {
+	method, _, _ := strings.Cut(route, " ")
+	return method == "PUT" || method == "DELETE"
+}
+
+var inTemplate = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+func templateNames(template string) []string {
+	var names []string
+	for _, m := range inTemplate.FindAllStringSubmatch(template, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+func newPlan(route string, in, out reflect.Type, set []added) (*plan, error) {
+	input, err := schema.Of(in, planTags...)
+	if err != nil {
+		return nil, fmt.Errorf("input: %w", err)
+	}
+	p := &plan{set: set}
+	if route != "" {
+		var ok bool
+		if p.method, p.template, ok = strings.Cut(route, " "); !ok || !strings.HasPrefix(p.template, "/") {
+			return nil, fmt.Errorf("route %q is not METHOD /template", route)
+		}
+		p.names = templateNames(p.template)
+	}
+	for _, prop := range input.Properties {
+		a := placed{name: prop.Name, wire: cmp.Or(prop.Tags["wire"], prop.Name), in: prop.Tags["in"], join: prop.Tags["join"]}
+		if a.in == "" {
+			a.in = p.place(a.wire)
+		}
+		if !slices.Contains(places, a.in) {
+			return nil, fmt.Errorf("argument %s: unknown place %q", a.name, a.in)
+		}
+		if as := prop.Tags["as"]; as != "" {
+			f, ok := forms[as]
+			if !ok {
+				return nil, fmt.Errorf("argument %s: unknown form %q", a.name, as)
+			}
+			a.as = &f
+			p.rules = append(p.rules, f.rule(a.name))
+		}
+		p.args = append(p.args, a)
+	}
+	for _, name := range p.names {
+		if !slices.ContainsFunc(p.args, func(a placed) bool { return a.in == "path" && a.wire == name }) {
+			return nil, fmt.Errorf("route %s: no argument gives {%s}", route, name)
+		}
+	}
+	if p.view, err = newProjection(out); err != nil {
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	return p, nil
+}
+
+var places = []string{"path", "query", "body", "wholebody", "reason", "files", "form", "formfile", "local"}
+
+func (p *plan) place(wire string) string {
+	switch {
+	case slices.Contains(p.names, wire):
+		return "path"
+	case wire == "audit_reason":
+		return "reason"
+	case p.method == "GET" || p.method == "DELETE":
+		return "query"
+	}
+	return "body"
+}
+
+// scalar is a JSON value as it stands in a path or a query.
+func scalar(raw json.RawMessage, join string) string {
+	if len(raw) > 0 && raw[0] == '"' {
+		var s string
+		_ = json.Unmarshal(raw, &s) // raw is canonical JSON
+		return s
+	}
+	if len(raw) > 0 && raw[0] == '[' {
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list)
+		parts := make([]string, len(list))
+		for i, item := range list {
+			parts[i] = scalar(item, join)
+		}
+		return strings.Join(parts, cmp.Or(join, ","))
+	}
+	return string(raw)
+}

@@ -1,0 +1,159 @@
+package openapi
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Difference is a deliberate correction of the description.
+type Difference struct {
+	What, Why string
+	apply     func(root map[string]any) error
+}
+
+// Differences are the corrections, all that there are.
+var Differences = []Difference{
+	{
+		What:  "codes inside `errors` are text",
+		Why:   "The description gives InnerErrors the numeric code of the error itself; Discord sends BASE_TYPE_REQUIRED and its like.",
+		apply: set("/components/schemas/InnerErrors/properties/_errors/items", closedError),
+	},
+	{
+		What: "a 429 need not have a code",
+		Why:  "Discord sends `code` for some limits alone.",
+		apply: set("/components/schemas/RatelimitedResponse", map[string]any{
+			"type": "object", "required": []any{"message", "retry_after", "global"},
+			"properties": map[string]any{
+				"message": map[string]any{"type": "string"}, "code": map[string]any{"type": "integer"},
+				"retry_after": map[string]any{"type": "number"}, "global": map[string]any{"type": "boolean"},
+			},
+		}),
+	},
+	{
+		What:  "a message reference can be a forward",
+		Why:   "MessageReferenceType lists DEFAULT alone; forwards (1) are documented and sent.",
+		apply: choice("/components/schemas/MessageReferenceType/oneOf", 1),
+	},
+	{
+		What:  "a channel can be a media channel",
+		Why:   "ChannelTypes ends at GUILD_FORUM; GUILD_MEDIA (16) is documented and sent.",
+		apply: choice("/components/schemas/ChannelTypes/oneOf", 16),
+	},
+	{
+		What:  "permissions in requests may be decimal text",
+		Why:   "The description wants integers; the documentation prescribes strings, for integers lose bits above 2^53.",
+		apply: permissionText,
+	},
+}
+
+var closedError = map[string]any{
+	"type": "object", "required": []any{"code", "message"},
+	"properties": map[string]any{"code": map[string]any{"type": "string"}, "message": map[string]any{"type": "string"}},
+}
+
+// set replaces what a pointer names, which must exist.
+func set(pointer string, value any) func(map[string]any) error {
+	return func(root map[string]any) error {
+		at := strings.LastIndex(pointer, "/")
+		parent, ok := lookup(root, pointer[:at]).(map[string]any)
+		if !ok || parent[pointer[at+1:]] == nil {
+			return fmt.Errorf("%s is gone", pointer)
+		}
+		parent[pointer[at+1:]] = value
+		return nil
+	}
+}
+
+// choice adds a constant to a list of alternatives.
+func choice(pointer string, value int) func(map[string]any) error {
+	return func(root map[string]any) error {
+		list, ok := lookup(root, pointer).([]any)
+		if !ok {
+			return fmt.Errorf("%s is gone", pointer)
+		}
+		return set(pointer, append(list, map[string]any{"const": value}))(root)
+	}
+}
+
+func lookup(root map[string]any, pointer string) any {
+	var at any = root
+	for _, key := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		object, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		at = object[key]
+	}
+	return at
+}
+
+// permissionText lets every permission set that the description wants as an
+// integer be text.
+func permissionText(root map[string]any) error {
+	found := 0
+	visit(root, func(object map[string]any) {
+		properties, _ := object["properties"].(map[string]any)
+		for _, name := range []string{"allow", "deny", "permissions", "default_member_permissions"} {
+			schema, _ := properties[name].(map[string]any)
+			if types, _ := schema["type"].([]any); len(types) > 0 && types[0] == "integer" {
+				properties[name] = map[string]any{"anyOf": []any{schema, map[string]any{"type": "string", "pattern": "^[0-9]+$"}}}
+				found++
+			}
+		}
+	})
+	if found == 0 {
+		return fmt.Errorf("there are no integer permissions")
+	}
+	return nil
+}
+
+// visit calls f with every object below root.
+func visit(root any, f func(map[string]any)) {
+	switch v := root.(type) {
+	case map[string]any:
+		f(v)
+		for _, member := range v {
+			visit(member, f)
+		}
+	case []any:
+		for _, item := range v {
+			visit(item, f)
+		}
+	}
+}
+
+// closeObjects forbids members that are not described. What an allOf brings
+// together is closed as a whole.
+func closeObjects(root map[string]any) {
+	var open []map[string]any
+	visit(root, func(object map[string]any) {
+		parts, _ := object["allOf"].([]any)
+		for _, part := range parts {
+			if schema, ok := part.(map[string]any); ok {
+				open = append(open, schema)
+				if ref, ok := schema["$ref"].(string); ok {
+					if target, ok := lookup(root, strings.TrimPrefix(ref, "#")).(map[string]any); ok {
+						open = append(open, target)
+					}
+				}
+			}
+		}
+	})
+	before := make([]any, len(open))
+	for i, schema := range open {
+		before[i] = schema["unevaluatedProperties"]
+	}
+	visit(root, func(object map[string]any) {
+		_, properties := object["properties"].(map[string]any)
+		_, parts := object["allOf"].([]any)
+		_, stated := object["additionalProperties"]
+		if object["type"] == "object" && (properties || parts) && !stated {
+			object["unevaluatedProperties"] = false
+		}
+	})
+	for i, schema := range open {
+		if before[i] == nil {
+			delete(schema, "unevaluatedProperties")
+		}
+	}
+}

@@ -1,0 +1,95 @@
+// Package redact keeps secrets and private texts out of audits, previews, logs
+// and errors: by the name of a key and by the shape of a value.
+package redact
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// keepChars is how much of a long text stays readable.
+const keepChars = 100
+
+// Tree is a copy of a JSON tree in which the values of secret keys, and of the
+// keys named in private, are replaced by markers, texts over 200 characters are
+// cut, and credentials inside other texts are masked. The original is not
+// changed.
+func Tree(v any, private []string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, item := range v {
+			if secretKey(k) || slices.Contains(private, k) {
+				item = marker(item)
+			} else {
+				item = Tree(item, private)
+			}
+			out[short(Text(k))] = item
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = Tree(item, private)
+		}
+		return out
+	case string:
+		return short(Text(v))
+	}
+	return v
+}
+
+func marker(v any) any {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("[REDACTED:%dch]", utf8.RuneCountInString(s))
+	}
+	return "[REDACTED:value]"
+}
+
+func short(s string) string {
+	if utf8.RuneCountInString(s) <= 2*keepChars {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:keepChars]) + "...[TRUNCATED]"
+}
+
+// secretKey knows keys by their lower-cased names. The fields that authorize a
+// call are among them, wherever they stand.
+func secretKey(key string) bool {
+	key = strings.ToLower(key)
+	switch key {
+	case "auth", "authorization", "api_key", "apikey", "private_key":
+		return true
+	}
+	return strings.HasSuffix(key, "token") || strings.HasSuffix(key, "secret") || strings.Contains(key, "password") ||
+		strings.HasPrefix(key, "__confirm") || strings.HasPrefix(key, "__consent")
+}
+
+// The shapes of credentials, each with what stays of it.
+var shapes = []struct {
+	find *regexp.Regexp
+	keep string
+}{
+	{regexp.MustCompile(`(?i)((?:webhooks|interactions)(?:\\?/|%2F)[0-9]{17,20}(?:\\?/|%2F))[A-Za-z0-9_\-.%]+`), "${1}:token"},
+	{regexp.MustCompile(`(?i)\b(bot|bearer)\s+[A-Za-z0-9_\-.~+/=]{16,}`), "${1} [REDACTED]"},
+	{regexp.MustCompile(`[A-Za-z0-9_\-]{23,}(?:\.[A-Za-z0-9_\-]{6,7}\.[A-Za-z0-9_\-]{27,})+`), "[REDACTED:token]"},
+	{regexp.MustCompile(`(://)[^/?#\s]+@`), "${1}[REDACTED]@"},
+	{regexp.MustCompile(`(?i)([?&][a-z_]*(?:token|secret|password|signature|key)=)[^&#\s"]+`), "${1}[REDACTED]"},
+}
+
+// Text masks what has the shape of a bot token, a bearer header, the token of a
+// webhook or interaction address, the user part of an address, or a credential
+// in a query.
+func Text(s string) string {
+	if !strings.ContainsAny(s, "./%=\t\n\f\r ") {
+		return s
+	}
+	for _, shape := range shapes {
+		s = shape.find.ReplaceAllString(s, shape.keep)
+	}
+	return s
+}

@@ -1,0 +1,72 @@
+package mcpcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+)
+
+// Middleware is one layer around every call. Wrap is called once, when the
+// server is built; the handler it returns must be safe for concurrent use. A
+// layer refuses by returning an error and passes by calling next once; calling
+// it twice is an error. next never panics, and an error that it returns is
+// always an [*Error], the one that the client gets unless a layer changes it.
+type Middleware struct {
+	Name  string // unique in a chain
+	Guard Guard  // the guard whose method this layer calls; "" for none
+	// Fills names top-level arguments that this layer supplies when they are
+	// absent; they are published as optional.
+	Fills []string
+	Wrap  func(next Handler) Handler
+}
+
+// chain puts the layers around the interlock, the first outermost.
+func chain(layers []Middleware) (Handler, error) {
+	var problems []error
+	h := door(len(layers), interlock)
+	for i := len(layers) - 1; i >= 0; i-- {
+		if h = layers[i].Wrap(h); h == nil {
+			problems = append(problems, fmt.Errorf("layer %q wraps next in nothing", layers[i].Name))
+		}
+		h = door(i, h)
+	}
+	return h, errors.Join(problems...)
+}
+
+// door stands before a layer, and the last one before the interlock. It opens
+// once per call, and what comes back through it is a result or an [*Error].
+func door(i int, next Handler) Handler {
+	return func(ctx context.Context, c *Call) (res *Result, err error) {
+		if c == nil || i >= len(c.passed) {
+			return nil, Errorf(CodeGuardSkipped, "layer %d passed on a call that this server did not make", i)
+		}
+		if c.passed[i].Swap(true) {
+			return nil, classify(ctx, fmt.Errorf("layer %d: %w", i, errTwice))
+		}
+		defer func() {
+			switch p := recover(); {
+			case p != nil:
+				res, err = nil, recovered(ctx, c, p)
+			case err != nil:
+				res, err = nil, classify(ctx, err)
+			case res == nil:
+				err = classify(ctx, errNothing)
+			}
+		}()
+		return next(ctx, c)
+	}
+}
+
+var (
+	errTwice   = errors.New("it called next twice")
+	errNothing = errors.New("a layer or the handler returned nothing")
+)
+
+// recovered turns a panic into an error and logs where it came from. The value
+// of the panic may hold anything, so it is not sent.
+func recovered(ctx context.Context, c *Call, p any) error {
+	c.log(ctx, slog.LevelError, "panic", slog.String("type", fmt.Sprintf("%T", p)), slog.String("stack", string(debug.Stack())))
+	return &Error{Code: CodeInternal, Detail: "the tool failed unexpectedly", Cause: fmt.Errorf("panic: %T", p)}
+}

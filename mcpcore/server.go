@@ -1,0 +1,368 @@
+package mcpcore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/guildwarden/guildwarden/internal/args"
+)
+
+// Deps is everything a server is made of. It is copied by [BuildServer], lists
+// included.
+type Deps struct {
+	Name         string // as clients see it; "guildwarden" when empty
+	Version      string // "dev" when empty
+	Instructions string // for agents, sent once
+
+	Tools    []Tool
+	Chain    []Middleware // outermost first; see middleware.Standard
+	Policies []Policy
+	Evidence []EvidenceResolver // the first that gives a kind is asked
+	Audit    AuditSink          // nil keeps nothing
+	Ledger   Ledger             // needed by tools whose gate is Payload
+
+	// Armed is the operator's key, MCP_DRY_RUN being exactly "false": without it
+	// tools whose gate is Payload only preview.
+	Armed bool
+
+	// Hide keeps matching tools out of tools/list. It is no guard: a layer must
+	// refuse them as well. nil hides none.
+	Hide func(*Tool) bool
+
+	// Identify says who asks. nil takes the verified user of an HTTP request
+	// and the constant "stdio" elsewhere. An error or an empty name refuses the
+	// call.
+	Identify func(ctx context.Context, req *mcp.CallToolRequest) (string, error)
+
+	Transport string           // "stdio" when empty; recorded in audits
+	Deadline  time.Duration    // how long a call may take; 0 is two minutes
+	InFlight  int              // how many calls may run at once; 0 is 128
+	Logger    *slog.Logger     // nil discards
+	Clock     func() time.Time // nil is time.Now
+}
+
+func (d *Deps) fill() {
+	d.Tools, d.Chain = slices.Clone(d.Tools), slices.Clone(d.Chain)
+	d.Policies, d.Evidence = slices.Clone(d.Policies), slices.Clone(d.Evidence)
+	d.Name = cmp.Or(d.Name, "guildwarden")
+	d.Version = cmp.Or(d.Version, "dev")
+	d.Transport = cmp.Or(d.Transport, "stdio")
+	d.Deadline = cmp.Or(d.Deadline, 2*time.Minute)
+	d.InFlight = cmp.Or(d.InFlight, 128)
+	if d.Audit == nil {
+		d.Audit = noAudit{}
+	}
+	if d.Logger == nil {
+		d.Logger = slog.New(slog.DiscardHandler)
+	}
+	if d.Clock == nil {
+		d.Clock = time.Now
+	}
+	if d.Identify == nil {
+		d.Identify = identify
+	}
+}
+
+// identify is the default of [Deps.Identify].
+func identify(_ context.Context, req *mcp.CallToolRequest) (string, error) {
+	if req.Extra == nil || req.Extra.TokenInfo == nil {
+		return "stdio", nil
+	}
+	if req.Extra.TokenInfo.UserID == "" {
+		return "", errors.New("the verified token names no user")
+	}
+	return req.Extra.TokenInfo.UserID, nil
+}
+
+// BuildServer makes an MCP server that serves the tools through the chain. The
+// caller brings the transport: server.Run(ctx, transport).
+//
+// The error joins everything that is wrong with deps, each problem naming its
+// tool, layer or precondition. Calls of the server that it returns never panic,
+// always have a deadline, and reach a handler through the chain alone.
+func BuildServer(deps Deps) (*mcp.Server, error) {
+	deps.fill()
+	if err := deps.check(); err != nil {
+		return nil, err
+	}
+	handler, err := chain(deps.Chain)
+	if err != nil {
+		return nil, err
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: deps.Name, Version: deps.Version}, &mcp.ServerOptions{
+		Instructions: deps.Instructions,
+		Logger:       deps.Logger,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
+	server.AddReceivingMiddleware(survive(deps.Logger, deps.Deadline))
+	if deps.Hide != nil {
+		server.AddReceivingMiddleware(hide(deps.Tools, deps.Hide))
+	}
+	var filled []string
+	for _, layer := range deps.Chain {
+		filled = append(filled, layer.Fills...)
+	}
+	slots := make(chan struct{}, deps.InFlight)
+	for _, t := range deps.Tools {
+		b := &bound{tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t)}
+		server.AddTool(definition(&t, filled), serve(&deps, b, handler, slots))
+	}
+	return server, nil
+}
+
+// bound is a tool in a server, with what was worked out for it once.
+type bound struct {
+	tool          Tool
+	needs         guards
+	preconditions []Precondition
+}
+
+func definition(t *Tool, filled []string) *mcp.Tool {
+	destructive, open := t.Effect == Destroy, t.Scope != LocalScope
+	a := &mcp.ToolAnnotations{ReadOnlyHint: t.Effect == Read, IdempotentHint: t.Repeatable, OpenWorldHint: &open}
+	if t.Effect != Read {
+		a.DestructiveHint = &destructive
+	}
+	return &mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description(), Annotations: a,
+		InputSchema: t.InputSchema(filled...), OutputSchema: t.OutputSchema(),
+	}
+}
+
+// serve is the one way from the protocol to a handler.
+func serve(deps *Deps, b *bound, handler Handler, slots chan struct{}) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, _ error) {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		default:
+			return Errorf(CodeBulkheadFull, "%d calls are running already", cap(slots)).envelope(), nil
+		}
+		principal, err := deps.Identify(ctx, req)
+		if err == nil && principal == "" {
+			err = errors.New("the caller has no name")
+		}
+		if err != nil {
+			return (&Error{Code: CodeAuthInvalid, Detail: "the caller is not known", Hint: "Authenticate as a user.", Cause: err}).envelope(), nil
+		}
+		c := newCall(deps, b, uuid.NewString(), principal, req.Params.Arguments)
+		return run(ctx, c, handler), nil
+	}
+}
+
+func run(ctx context.Context, c *Call, handler Handler) *mcp.CallToolResult {
+	res, err := handler(ctx, c)
+	// A layer that began the audit and failed to end it owes the outcome.
+	if res, err = c.End(ctx, res, err); err == nil {
+		err = res.check()
+	}
+	if err != nil {
+		e := classify(ctx, err)
+		c.log(ctx, slog.LevelWarn, "call refused or failed", slog.String("code", string(e.Code)), slog.Any("cause", e.Cause))
+		return e.envelope()
+	}
+	return res.reply(c)
+}
+
+// survive keeps the process alive when a handler of any method panics, and
+// gives every call of a tool a deadline.
+func survive(log *slog.Logger, deadline time.Duration) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					log.ErrorContext(ctx, "panic", "method", method, "type", fmt.Sprintf("%T", p))
+					res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+				}
+			}()
+			if method == "tools/call" {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, deadline)
+				defer cancel()
+			}
+			return next(ctx, method, req)
+		}
+	}
+}
+
+// hide removes the tools that match from the list.
+func hide(tools []Tool, match func(*Tool) bool) mcp.Middleware {
+	hidden := map[string]bool{}
+	for i := range tools {
+		hidden[tools[i].Name] = match(&tools[i])
+	}
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			res, err := next(ctx, method, req)
+			if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
+				list.Tools = slices.DeleteFunc(list.Tools, func(t *mcp.Tool) bool { return hidden[t.Name] })
+			}
+			return res, err
+		}
+	}
+}
+
+var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// check finds everything that is wrong with deps.
+func (d *Deps) check() error {
+	var problems []error
+	problem := func(format string, with ...any) { problems = append(problems, fmt.Errorf(format, with...)) }
+	if len(d.Tools) == 0 {
+		problem("no tools")
+	}
+	seen := map[string]bool{}
+	for i := range d.Tools {
+		t := &d.Tools[i]
+		if seen[t.Name] {
+			problem("tool %q is declared twice", t.Name)
+		}
+		seen[t.Name] = true
+		for _, err := range d.checkTool(t) {
+			problem("tool %q: %w", t.Name, err)
+		}
+	}
+	d.checkChain(problem)
+	for _, p := range d.Policies {
+		if p.Name == "" {
+			problem("a policy has no name")
+		}
+	}
+	if slices.Contains(d.Evidence, nil) {
+		problem("an evidence resolver is nil")
+	}
+	if d.Deadline < 0 || d.InFlight < 0 {
+		problem("Deadline and InFlight cannot be negative")
+	}
+	return errors.Join(problems...)
+}
+
+func (d *Deps) checkTool(t *Tool) (problems []error) {
+	problem := func(format string, with ...any) { problems = append(problems, fmt.Errorf(format, with...)) }
+	if !toolName.MatchString(t.Name) {
+		problem("the name must match %s", toolName)
+	}
+	if strings.TrimSpace(t.Doc) == "" {
+		problem("it has no doc")
+	}
+	if t.Effect < Read || t.Effect > Destroy {
+		problem("it states no effect")
+	}
+	if t.Scope < GuildScope || t.Scope > LocalScope {
+		problem("it states no scope")
+	}
+	if t.Gate < ByEffect || t.Gate > Reviewed {
+		problem("its gate is unknown")
+	}
+	if t.Effect == Read && t.EffectiveGate() != NoGate {
+		problem("it only reads and has the gate %s", t.EffectiveGate())
+	}
+	switch {
+	case t.impl == nil:
+		problem("it was not made with Define")
+		return problems
+	case t.impl.err != nil:
+		problem("%w", t.impl.err)
+	case t.impl.run == nil:
+		problem("it has no handler")
+	}
+	for _, name := range args.Authorization {
+		if t.Takes(name) {
+			problem("its argument %q is an authorization field, which no handler gets to see", name)
+		}
+	}
+	for i, r := range t.Rules {
+		if r.Check == nil {
+			problem("rule %d has no check", i+1)
+		}
+	}
+	if t.Outranks != "" && !t.Takes(t.Outranks) {
+		problem("Outranks names %q, which is not an argument", t.Outranks)
+	}
+	for _, n := range slices.Concat(t.Redact, needArgs(t.NeedsWhen)) {
+		if !t.Takes(n) {
+			problem("it speaks of %q, which is not an argument", n)
+		}
+	}
+	if t.EffectiveGate() == Payload && d.Ledger == nil {
+		problem("its gate needs a ledger, and there is none")
+	}
+	gate := t.EffectiveGate()
+	kept := gate == NoGate || gate == Payload
+	for _, p := range d.preconditions(t) {
+		kept = kept || p.Gate == gate
+		if p.Name == "" || p.Check == nil {
+			problem("a precondition has no name or no check")
+		}
+		for _, kind := range p.Needs {
+			if d.resolver(kind) == nil {
+				problem("precondition %q needs evidence %q, and no resolver gives it", p.Name, kind)
+			}
+		}
+	}
+	switch {
+	case kept:
+	case gate == TwoKey:
+		problem("it is two-key, and no precondition confirms it; add preconditions.ConfirmRequired")
+	default:
+		problem("its gate is %s, and no precondition keeps that gate", gate)
+	}
+	return problems
+}
+
+func needArgs(needs []Need) (names []string) {
+	for _, n := range needs {
+		names = append(names, n.Arg)
+	}
+	return names
+}
+
+// checkChain demands a layer for every guard that some tool needs, in order.
+func (d *Deps) checkChain(problem func(string, ...any)) {
+	if len(d.Chain) == 0 {
+		problem("the chain is empty; use middleware.Standard")
+	}
+	names, at := map[string]bool{}, map[Guard]int{}
+	for i, layer := range d.Chain {
+		if layer.Name == "" || layer.Wrap == nil {
+			problem("layer %d has no name or no Wrap", i+1)
+		}
+		if names[layer.Name] {
+			problem("layer %q stands twice", layer.Name)
+		}
+		names[layer.Name] = true
+		if layer.Guard != "" {
+			at[layer.Guard] = i + 1
+		}
+		if layer.Guard != "" && !slices.ContainsFunc(guardNames, func(g namedGuard) bool { return g.name == layer.Guard }) {
+			problem("layer %q has the unknown guard %q", layer.Name, layer.Guard)
+		}
+	}
+	var needed guards
+	for i := range d.Tools {
+		needed |= d.needs(&d.Tools[i])
+	}
+	last := 0
+	for _, g := range guardNames {
+		switch {
+		case !needed.has(g.bit) && at[g.name] == 0:
+		case at[g.name] == 0:
+			problem("the chain has no layer for the guard %q", g.name)
+		case at[g.name] < last:
+			problem("the layer for the guard %q stands too far out", g.name)
+		default:
+			last = at[g.name]
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
+)
+
+const scope = "github.com/guildwarden/guildwarden"
+
+// Telemetry is layer 1: one SERVER span "mcp.tool.<tool>" and the metrics
+// mcp.tool.duration_ms, mcp.tool.calls and mcp.tool.errors around every call,
+// refused ones included. It uses OpenTelemetry's API alone; nil providers are
+// the global ones. It stops nothing.
+func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middleware {
+	if tp == nil {
+		tp = otel.GetTracerProvider()
+	}
+	if mp == nil {
+		mp = otel.GetMeterProvider()
+	}
+	tracer, meter := tp.Tracer(scope), mp.Meter(scope)
+	// The errors of instrument creation are about malformed names, and a nil
+	// instrument is never returned.
+	duration, _ := meter.Float64Histogram("mcp.tool.duration_ms", metric.WithUnit("ms"), metric.WithDescription("how long a tool call took"))
+	calls, _ := meter.Int64Counter("mcp.tool.calls", metric.WithUnit("1"), metric.WithDescription("tool calls"))
+	failed, _ := meter.Int64Counter("mcp.tool.errors", metric.WithUnit("1"), metric.WithDescription("tool calls that were refused or failed"))
+
+	return mcpcore.Middleware{Name: "telemetry", Wrap: func(next mcpcore.Handler) mcpcore.Handler {
+		return func(ctx context.Context, call *mcpcore.Call) (*mcpcore.Result, error) {
+			t := call.Tool()
+			ctx, span := tracer.Start(ctx, "mcp.tool."+t.Name, trace.WithSpanKind(trace.SpanKindServer))
+			defer span.End()
+			if span.IsRecording() {
+				span.SetAttributes(
+					attribute.String("mcp.tool.name", t.Name),
+					attribute.String("mcp.tool.category", t.Category),
+					attribute.Bool("mcp.tool.idempotent", t.Repeatable),
+					attribute.String("mcp.transport", call.Transport()),
+					attribute.String("mcp.request_id", call.ID()),
+				)
+				span.AddEvent("mcp.tool.args", trace.WithAttributes(attribute.String("mcp.args.redacted", string(call.Preview()))))
+			}
+			start := time.Now()
+			res, err := next(ctx, call)
+			status := statusOf(err)
+			attrs := metric.WithAttributes(
+				attribute.String("name", t.Name),
+				attribute.String("category", t.Category),
+				attribute.Bool("idempotent", t.Repeatable),
+				attribute.String("transport", call.Transport()),
+				attribute.String("status", status),
+			)
+			duration.Record(ctx, float64(time.Since(start).Microseconds())/1000, attrs)
+			calls.Add(ctx, 1, attrs)
+			if err == nil {
+				span.SetStatus(codes.Ok, "")
+				return res, nil
+			}
+			failed.Add(ctx, 1, attrs)
+			span.SetStatus(codes.Error, codeOf(err))
+			span.SetAttributes(attribute.String("error.type", codeOf(err)))
+			return res, err
+		}
+	}}
+}
+
+// statusOf tells a refusal that was meant from a fault.
+func statusOf(err error) string {
+	switch codeOf(err) {
+	case "":
+		return "ok"
+	case string(mcpcore.CodeInternal):
+		return "error"
+	}
+	return "tool_error"
+}
+
+// codeOf is the code alone: details may hold text from Discord.
+func codeOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*mcpcore.Error](err); ok {
+		return string(e.Code)
+	}
+	return string(mcpcore.CodeInternal)
+}

@@ -25,25 +25,25 @@ type Middleware struct {
 // chain puts the layers around the interlock, the first outermost.
 func chain(layers []Middleware) (Handler, error) {
 	var problems []error
-	h := door(len(layers), interlock)
+	h := Handler(interlock)
 	for i := len(layers) - 1; i >= 0; i-- {
+		h = door(i+1, layers[i].Name, h)
 		if h = layers[i].Wrap(h); h == nil {
 			problems = append(problems, fmt.Errorf("layer %q wraps next in nothing", layers[i].Name))
 		}
-		h = door(i, h)
 	}
-	return h, errors.Join(problems...)
+	return door(0, "", h), errors.Join(problems...)
 }
 
-// door stands before a layer, and the last one before the interlock. It opens
-// once per call, and what comes back through it is a result or an [*Error].
-func door(i int, next Handler) Handler {
+// door stands behind a layer, and the first one before them all. It opens once
+// per call, and what comes back through it is a result or an [*Error].
+func door(i int, layer string, next Handler) Handler {
 	return func(ctx context.Context, c *Call) (res *Result, err error) {
 		if c == nil || i >= len(c.passed) {
-			return nil, Errorf(CodeGuardSkipped, "layer %d passed on a call that this server did not make", i)
+			return nil, Errorf(CodeGuardSkipped, "the layer %q passed on a call that this server did not make", layer)
 		}
 		if c.passed[i].Swap(true) {
-			return nil, classify(ctx, fmt.Errorf("layer %d: %w", i, errTwice))
+			return nil, classify(ctx, fmt.Errorf("layer %q called next twice", layer))
 		}
 		defer func() {
 			switch p := recover(); {
@@ -59,10 +59,7 @@ func door(i int, next Handler) Handler {
 	}
 }
 
-var (
-	errTwice   = errors.New("it called next twice")
-	errNothing = errors.New("a layer or the handler returned nothing")
-)
+var errNothing = errors.New("a layer or the handler returned nothing")
 
 // recovered turns a panic into an error and logs where it came from. The value
 // of the panic may hold anything, so it is not sent.

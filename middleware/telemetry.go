@@ -47,10 +47,12 @@ func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middlew
 					attribute.String("mcp.transport", call.Transport()),
 					attribute.String("mcp.request_id", call.ID()),
 				)
-				span.AddEvent("mcp.tool.args", trace.WithAttributes(attribute.String("mcp.args.redacted", string(call.Preview()))))
 			}
 			start := time.Now()
 			res, err := next(ctx, call)
+			if span.IsRecording() { // only now it is known which arguments are private
+				span.AddEvent("mcp.tool.args", trace.WithTimestamp(start), trace.WithAttributes(attribute.String("mcp.args.redacted", string(call.Preview()))))
+			}
 			status := statusOf(err)
 			attrs := metric.WithAttributes(
 				attribute.String("name", t.Name),

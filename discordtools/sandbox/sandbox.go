@@ -23,7 +23,8 @@ const (
 // limited.
 type Options struct {
 	// Clock gives the present. It is called with the sandbox locked and must
-	// not call it back. Nil means time.Now.
+	// not call it back. Nil means time.Now. Before 2015, as in a testing/synctest
+	// bubble, new ids are all of February 2015 and still in order.
 	Clock func() time.Time
 
 	// WithoutMessageContent takes the message content intent from the

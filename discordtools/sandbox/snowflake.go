@@ -31,7 +31,12 @@ func (w *world) issueAt(t time.Time) string {
 	return strconv.FormatUint(n, 10)
 }
 
-func millisecond(t time.Time) uint64 { return uint64(max(t.UnixMilli()-epoch, 0)) }
+// firstMonth is the age in milliseconds from which ids have 17 digits.
+const firstMonth = 31 * 24 * 60 * 60 * 1000
+
+// millisecond is a moment as snowflakes count. Moments before Discord, where
+// the clock of a testing/synctest bubble begins, are taken for its second month.
+func millisecond(t time.Time) uint64 { return uint64(max(t.UnixMilli()-epoch, firstMonth)) }
 
 // number is a snowflake as the number it is; 0 for "".
 func number[ID ~string](id ID) uint64 {

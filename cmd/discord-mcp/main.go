@@ -1,0 +1,51 @@
+// Command discord-mcp serves Discord to AI agents over the Model Context
+// Protocol on stdin and stdout, and holds the tools an operator needs around
+// that. Everything it does is in the library; it reads the environment and
+// wires it up.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	// The SDK's decoder takes 32 KiB per message: collecting less often is worth
+	// some megabytes, and a limit keeps it bounded.
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(512 << 20)
+	if err := root().Execute(); err != nil {
+		var status exitStatus
+		if errors.As(err, &status) {
+			os.Exit(int(status))
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// exitStatus is an end that was already explained.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+func root() *cobra.Command {
+	serve := serveCommand()
+	cmd := &cobra.Command{
+		Use:           "discord-mcp",
+		Short:         "Discord for AI agents, behind guards",
+		Long:          "Serves Discord to AI agents over the Model Context Protocol. Without a command it serves on stdin and stdout.",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          serve.RunE,
+	}
+	cmd.Flags().AddFlagSet(serve.Flags())
+	cmd.AddCommand(serve, demoCommand(), callCommand(), toolsCommand(), versionCommand())
+	cmd.CompletionOptions.HiddenDefaultCmd = true
+	return cmd
+}

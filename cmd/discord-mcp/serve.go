@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/guildwarden/guildwarden/cmd/internal/boot"
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/mcpcore/transport"
+)
+
+func serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve on stdin and stdout (the default)",
+		Args:  cobra.NoArgs,
+	}
+	inSandbox := cmd.Flags().Bool("sandbox", false, "serve a furnished Discord in this process: no token, no network")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		server, done, err := build(*inSandbox)
+		if err != nil {
+			return fmt.Errorf("discord-mcp cannot start:\n%w", err)
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		context.AfterFunc(ctx, stop) // a second signal ends the process at once
+		err = transport.Serve(ctx, server, transport.NewStdio(transport.StdioOptions{}))
+		return errors.Join(err, done())
+	}
+	return cmd
+}
+
+// build makes the server that the environment describes.
+func build(inSandbox bool) (*mcp.Server, func() error, error) {
+	config, err := boot.Read(os.Environ(), inSandbox)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := boot.Options{Transport: "stdio"}
+	if inSandbox {
+		options.Sandbox = sandbox.Demo()
+	}
+	deps, done, err := boot.Deps(config, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := discordtools.BuildServer(deps)
+	if err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	return server, done, nil
+}

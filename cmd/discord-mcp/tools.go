@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/guildwarden/guildwarden/cmd/internal/boot"
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+)
+
+func toolsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "tools", Short: "List the tools; needs no token", Args: cobra.NoArgs}
+	asJSON := cmd.Flags().Bool("json", false, "print the exact definitions that clients receive")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *asJSON {
+			server, _, err := build(true)
+			if err != nil {
+				return err
+			}
+			session, err := client(cmd.Context(), server)
+			if err != nil {
+				return err
+			}
+			defer session.Close()
+			list, err := session.ListTools(cmd.Context(), &mcp.ListToolsParams{})
+			if err != nil {
+				return err
+			}
+			return printJSON(os.Stdout, list.Tools)
+		}
+		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		rest, err := discordtools.NewClient(sandbox.New(sandbox.Options{}).Session(), discordtools.ClientOptions{})
+		if err != nil {
+			return err
+		}
+		for _, t := range discordtools.Tools(rest) {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Name, t.Effect, t.EffectiveGate(), t.Title)
+		}
+		return w.Flush()
+	}
+	return cmd
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, Run: func(*cobra.Command, []string) {
+		fmt.Println(boot.Version())
+	}}
+}

@@ -94,7 +94,7 @@ func (a *api) request() (Request, error) {
 	if r.Body == nil && len(body) > 0 {
 		r.Body = body.json()
 	}
-	if r.Body == nil && r.Form == nil && (p.method == "POST" || p.method == "PATCH") {
+	if r.Body == nil && r.Form == nil && p.takesBody() {
 		r.Body = json.RawMessage("{}")
 	}
 	return r, nil

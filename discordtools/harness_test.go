@@ -1,6 +1,7 @@
 package discordtools_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/internal/openapi"
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
@@ -38,6 +40,7 @@ func start(t *testing.T, change ...func(*discordtools.Deps)) *bench {
 func startOn(t *testing.T, world *sandbox.Discord, change ...func(*discordtools.Deps)) *bench {
 	t.Helper()
 	b := &bench{T: t, world: world, audit: &recorder{}}
+	world.Observe(func(r sandbox.Request) { checkExchange(t, r) })
 	deps := discordtools.Deps{
 		Session: world.Session(), Config: discordtools.Config{Armed: true}, Audit: b.audit,
 		Clock: func() time.Time { return now },
@@ -259,6 +262,37 @@ func (r *recorder) all() []mcpcore.AuditEvent {
 	defer r.mu.Unlock()
 	return slices.Clone(r.events)
 }
+
+// spec is Discord's own description of its API, where it is at hand.
+var spec = sync.OnceValues(func() (*openapi.Spec, error) {
+	path, ok := openapi.Find()
+	if !ok {
+		return nil, nil
+	}
+	return openapi.Load(path)
+})
+
+// checkExchange holds every request and answer of every test against Discord's
+// description.
+func checkExchange(t *testing.T, r sandbox.Request) {
+	s, err := spec()
+	if err != nil {
+		t.Errorf("read Discord's OpenAPI file: %v", err)
+	}
+	if s == nil || r.Route == "" || r.Faulted {
+		return
+	}
+	if r.Status < 300 {
+		if err := s.CheckRequest(r.Method, r.Route, r.Query, r.Header.Get("Content-Type"), r.Body); err != nil {
+			t.Errorf("request %s %s: %v\n%s", r.Method, r.Path, err, short(r.Body))
+		}
+	}
+	if err := s.CheckResponse(r.Method, r.Route, r.Status, r.ReplyHeader.Get("Content-Type"), r.Reply); err != nil {
+		t.Errorf("answer to %s %s: %v\n%s", r.Method, r.Path, err, short(r.Reply))
+	}
+}
+
+func short(b []byte) []byte { return bytes.TrimSpace(b[:min(len(b), 600)]) }
 
 // id quotes an id for arguments.
 func id[T ~string](v T) string { return fmt.Sprintf("%q", string(v)) }

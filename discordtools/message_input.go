@@ -54,7 +54,7 @@ type embedField struct {
 
 // mentions says whom a message may notify.
 type mentions struct {
-	Parse       []string         `json:"parse,omitempty" jsonschema:"kinds that mentions in the text may notify" enum:"users,roles,everyone" uniqueItems:"true"`
+	Parse       []string         `json:"parse,omitempty" jsonschema:"kinds that mentions in the text may notify" enum:"users,roles,everyone" maxItems:"3" uniqueItems:"true"`
 	Users       []discord.UserID `json:"users,omitempty" jsonschema:"or just these users" maxItems:"100" uniqueItems:"true"`
 	Roles       []discord.RoleID `json:"roles,omitempty" jsonschema:"or just these roles" maxItems:"100" uniqueItems:"true"`
 	RepliedUser bool             `json:"replied_user,omitempty" jsonschema:"notify the author of the message replied to"`

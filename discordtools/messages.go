@@ -64,7 +64,7 @@ func messages() category {
 			}, mentionRules...),
 			Redact: []string{"content", "embeds", "files", "poll"},
 			Set:    append([]added{noMentions, {"tts", func(*mcpcore.Call) string { return "false" }}}, oneTime...),
-			Run:    sendMessage,
+			Run:    postMessage,
 		},
 		write[messagesEdit, messageEdited]{
 			Name:  "messages_edit",
@@ -305,7 +305,7 @@ type messageSent struct {
 	Timestamp string            `json:"timestamp"`
 }
 
-func sendMessage(ctx context.Context, a *api, _ messagesSend) (v messageSent, err error) {
+func postMessage(ctx context.Context, a *api, _ messagesSend) (v messageSent, err error) {
 	reply, err := a.send(ctx)
 	if err != nil {
 		return v, err

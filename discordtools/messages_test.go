@@ -125,11 +125,11 @@ func TestMessages(t *testing.T) {
 		},
 		{
 			shows: "an announcement", tool: "messages_crosspost", args: `{"channel_id":` + id(announc) + `,"message_id":` + id(news) + `}`,
-			sent: []string{"POST /channels/" + announc + "/messages/" + news + "/crosspost {}"}, want: `{"crossposted":true}`,
+			sent: []string{"POST /channels/" + announc + "/messages/" + news + "/crosspost"}, want: `{"crossposted":true}`,
 		},
 		{
 			shows: "not in a text channel", tool: "messages_crosspost", args: `{"channel_id":` + id(general) + `,"message_id":` + id(sandbox.DemoPoll) + `}`,
-			sent: []string{"POST /channels/" + general + "/messages/" + string(sandbox.DemoPoll) + "/crosspost {}"}, code: mcpcore.CodeValidation,
+			sent: []string{"POST /channels/" + general + "/messages/" + string(sandbox.DemoPoll) + "/crosspost"}, code: mcpcore.CodeValidation,
 		},
 		{
 			shows: "with a slow mode", tool: "messages_create_thread",

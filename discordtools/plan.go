@@ -117,6 +117,12 @@ func (p *plan) place(wire string) string {
 	return "body"
 }
 
+// takesBody reports whether the route has a JSON body, which is then sent also
+// when no argument is in it.
+func (p *plan) takesBody() bool {
+	return slices.ContainsFunc(p.args, func(a placed) bool { return a.in == "body" || a.in == "wholebody" })
+}
+
 // scalar is a JSON value as it stands in a path or a query.
 func scalar(raw json.RawMessage, join string) string {
 	if len(raw) > 0 && raw[0] == '"' {

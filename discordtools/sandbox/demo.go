@@ -150,7 +150,7 @@ func (d *Discord) demoChannels() {
 	everyone := discord.OverwriteID(DemoGuild)
 	readOnly := []discord.Overwrite{
 		{ID: everyone, Deny: discord.SendMessages | discord.CreatePublicThreads},
-		{ID: discord.OverwriteID(DemoBotRole), Allow: discord.SendMessages},
+		{ID: discord.OverwriteID(DemoBotRole), Allow: discord.SendMessages | discord.CreatePublicThreads},
 		{ID: discord.OverwriteID(DemoModeratorRole), Allow: discord.SendMessages},
 	}
 	staffOnly := []discord.Overwrite{

@@ -46,7 +46,9 @@ func TestSendMessage(t *testing.T) {
 		{name: "poll", method: "POST", path: post, body: `{"poll":{"question":{"text":"When?"},"answers":[{"poll_media":{"text":"Now","emoji":{"name":"⚓"}}},{"poll_media":{"text":"Later"}}],"duration":1}}`, status: 200, has: `"expiry":"2026-06-01T13:00:00`},
 		{name: "poll without answers", method: "POST", path: post, body: `{"poll":{"question":{"text":"When?"},"answers":[]}}`, status: 400, code: 50035},
 		{name: "poll without the permission", method: "POST", path: "/channels/{clubgeneral}/messages", body: `{"poll":{"question":{"text":"When?"},"answers":[{"poll_media":{"text":"Now"}}]}}`, status: 403, code: 50013,
-			before: func(d *Discord) { d.world.guilds[DemoClub].roles[discord.RoleID(DemoClub)].Permissions &^= discord.SendPolls }},
+			before: func(d *Discord) {
+				d.world.guilds[DemoClub].roles[discord.RoleID(DemoClub)].Permissions &^= discord.SendPolls
+			}},
 		{name: "silent", method: "POST", path: post, body: `{"content":"psst","flags":4096}`, status: 200, has: `"flags":4096`},
 		{name: "a flag that cannot be set is dropped", method: "POST", path: post, body: `{"content":"psst","flags":1}`, status: 200, has: `"flags":0`},
 		{name: "contradicting allowed_mentions", method: "POST", path: post, body: `{"content":"x","allowed_mentions":{"parse":["users"],"users":["{member}"]}}`, status: 400, code: 50035, has: "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE"},
@@ -270,7 +272,9 @@ func TestBulkDelete(t *testing.T) {
 	t.Parallel()
 	const path = "/channels/{general}/messages/bulk-delete"
 	second := string(discord.IDAt(noon.Add(-time.Hour)))
-	add := func(d *Discord) { d.AddMessage(DemoGeneral, Message{ID: discord.MessageID(second), Author: DemoTimedOut, Content: "x"}) }
+	add := func(d *Discord) {
+		d.AddMessage(DemoGeneral, Message{ID: discord.MessageID(second), Author: DemoTimedOut, Content: "x"})
+	}
 	rows(t, []row{
 		{name: "two", method: "POST", path: path, body: `{"messages":["{mine}","` + second + `"]}`, status: 204, before: add,
 			after: func(t *testing.T, d *Discord) {

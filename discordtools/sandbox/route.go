@@ -33,6 +33,14 @@ var routes = sync.OnceValue(func() *node {
 		threadRoutes,
 		threadMemberRoutes,
 		threadListRoutes,
+		guildSettingRoutes,
+		widgetRoutes,
+		welcomeRoutes,
+		onboardingRoutes,
+		pruneRoutes,
+		integrationRoutes,
+		voiceRoutes,
+		auditLogRoutes,
 	} {
 		for _, r := range table {
 			root.add(r)

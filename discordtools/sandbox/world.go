@@ -38,6 +38,11 @@ type guild struct {
 	emojis   map[discord.EmojiID]*Emoji
 	stickers map[discord.StickerID]*Sticker
 	audit    []AuditEntry // oldest first
+
+	integrations map[discord.IntegrationID]*Integration // nil is none
+	voice        map[discord.UserID]*VoiceState         // who is in a voice channel; nil is nobody
+	welcome      *WelcomeScreen                         // nil is none
+	onboarding   *Onboarding                            // nil is none
 }
 
 // channel is a channel or thread with its messages, oldest first.

@@ -15,7 +15,9 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/transport"
 )
 
-type die struct{ Shows int `json:"shows"` }
+type die struct {
+	Shows int `json:"shows"`
+}
 
 func roll(context.Context, *mcpcore.Call, struct{}) (die, error) { return die{1 + rand.IntN(6)}, nil }
 

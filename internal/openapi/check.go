@@ -101,8 +101,8 @@ func (s *Spec) checkBody(o operation, contentType string, body []byte) error {
 	return s.check(o.at+"/requestBody/content/"+escape(kind)+"/schema", body)
 }
 
-// checkForm checks a multipart body: payload_json as the JSON body, files by
-// their names; without payload_json the fields as the members of an object.
+// checkForm checks a multipart body: where the operation takes JSON as well,
+// payload_json as that, otherwise the fields as the members of an object.
 func (s *Spec) checkForm(o operation, boundary string, body []byte) error {
 	form := multipart.NewReader(bytes.NewReader(body), boundary)
 	fields := map[string]string{}
@@ -129,11 +129,11 @@ func (s *Spec) checkForm(o operation, boundary string, body []byte) error {
 			fields[name] = string(data)
 		}
 	}
-	if payload != nil && o.body["application/json"] {
+	if o.body["application/json"] {
+		if payload == nil {
+			return nil
+		}
 		return s.check(o.at+"/requestBody/content/application~1json/schema", payload)
-	}
-	if len(fields) == 0 {
-		return nil
 	}
 	raw, err := json.Marshal(fields)
 	if err != nil {

@@ -1,7 +1,9 @@
 package openapi
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,12 +39,32 @@ var Differences = []Difference{
 	{
 		What:  "a channel can be a media channel",
 		Why:   "ChannelTypes ends at GUILD_FORUM; GUILD_MEDIA (16) is documented and sent.",
-		apply: choice("/components/schemas/ChannelTypes/oneOf", 16),
+		apply: mediaChannels,
+	},
+	{
+		What: "starting a post answers with its first message",
+		Why:  "CreatedThreadResponse has no `message`; the documentation promises it for forums and media channels, and it is sent.",
+		apply: func(root map[string]any) error {
+			const pointer = "/components/schemas/CreatedThreadResponse/properties"
+			properties, ok := lookup(root, pointer).(map[string]any)
+			if !ok {
+				return fmt.Errorf("%s is gone", pointer)
+			}
+			properties["message"] = map[string]any{"$ref": "#/components/schemas/MessageResponse"}
+			return nil
+		},
 	},
 	{
 		What:  "permissions in requests may be decimal text",
 		Why:   "The description wants integers; the documentation prescribes strings, for integers lose bits above 2^53.",
 		apply: permissionText,
+	},
+	{
+		What: "the id of a new attachment may be a number",
+		Why:  "It is the n of files[n]; the documentation's own examples write it so.",
+		apply: set("/components/schemas/MessageAttachmentRequest/properties/id", map[string]any{
+			"anyOf": []any{map[string]any{"type": "string", "pattern": "^[0-9]+$"}, map[string]any{"type": "integer"}},
+		}),
 	},
 }
 
@@ -73,6 +95,22 @@ func choice(pointer string, value int) func(map[string]any) error {
 		}
 		return set(pointer, append(list, map[string]any{"const": value}))(root)
 	}
+}
+
+// mediaChannels adds type 16 to ChannelTypes, and to every narrower list that has
+// forums.
+func mediaChannels(root map[string]any) error {
+	visit(root, func(object map[string]any) {
+		list, _ := object["enum"].([]any)
+		parts, _ := object["allOf"].([]any)
+		if len(parts) != 1 || !slices.Contains(list, any(json.Number("15"))) {
+			return
+		}
+		if ref, _ := parts[0].(map[string]any); ref["$ref"] == "#/components/schemas/ChannelTypes" {
+			object["enum"] = append(list, json.Number("16"))
+		}
+	})
+	return choice("/components/schemas/ChannelTypes/oneOf", 16)(root)
 }
 
 func lookup(root map[string]any, pointer string) any {
@@ -123,8 +161,14 @@ func visit(root any, f func(map[string]any)) {
 }
 
 // closeObjects forbids members that are not described. What an allOf brings
-// together is closed as a whole.
+// together is closed as a whole. Form bodies that are another way to send a JSON
+// body go first: they are checked as that.
 func closeObjects(root map[string]any) {
+	visit(root, func(object map[string]any) {
+		if content, ok := object["content"].(map[string]any); ok && content["application/json"] != nil {
+			delete(content, "multipart/form-data")
+		}
+	})
 	var open []map[string]any
 	visit(root, func(object map[string]any) {
 		parts, _ := object["allOf"].([]any)

@@ -201,21 +201,21 @@ const edgeDefault = time.Hour
 
 func parseTooMany(c *restCall, h http.Header, body []byte) tooMany {
 	a := parseErrorBody(body)
-	if !a.object && !isJSON(h) && h.Get("X-RateLimit-Scope") == "" && h.Get("X-RateLimit-Bucket") == "" {
+	if !a.object && !isJSON(h) && h.Get(headerScope) == "" && h.Get(headerBucket) == "" {
 		wait := edgeWait(h)
 		return tooMany{wait: wait, err: edgeBlocked(wait).With("status", http.StatusTooManyRequests)}
 	}
-	t := tooMany{wait: a.retry, scope: h.Get("X-RateLimit-Scope")}
+	t := tooMany{wait: a.retry, scope: h.Get(headerScope)}
 	if t.wait <= 0 {
 		t.wait = retryAfter(h)
 	}
 	if t.wait <= 0 {
-		if t.wait, _ = parseSeconds(h.Get("X-RateLimit-Reset-After")); t.wait <= 0 {
+		if t.wait, _ = parseSeconds(h.Get(headerResetAfter)); t.wait <= 0 {
 			t.wait = time.Second
 		}
 	}
 	switch {
-	case a.global || h.Get("X-RateLimit-Global") != "" || t.scope == "global":
+	case a.global || h.Get(headerGlobal) != "" || t.scope == "global":
 		t.scope = "global"
 	case t.scope != "shared":
 		t.scope = "user"

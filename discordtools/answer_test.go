@@ -100,7 +100,7 @@ func TestErrorBodyIsBounded(t *testing.T) {
 			t.Fatalf("an issue of %d and %d characters", len([]rune(i.Path)), len([]rune(i.Message)))
 		}
 	}
-	deep := strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat(`}`, 5000)
+	deep := strings.Repeat(`{"a":`, 1000) + `["x"]` + strings.Repeat(`}`, 1000)
 	if a := parseErrorBody([]byte(`{"message":"x","errors":` + deep + `}`)); len(a.issues) != 0 {
 		t.Errorf("issues from a bottomless tree: %v", a.issues)
 	}

@@ -69,7 +69,7 @@ func (a *api) request() (Request, error) {
 		case "form":
 			r.Form = append(r.Form, Part{Name: arg.wire, Data: []byte(scalar(raw, arg.join))})
 		case "formfile":
-			part, err := formFile(arg.wire, a.call.Text(arg.name))
+			part, err := formFile(arg.wire, arg.filename, a.call.Text(arg.name))
 			if err != nil {
 				return r, mcpcore.Invalid(mcpcore.Issue{Path: arg.name, Message: err.Error(), Code: mcpcore.IssueFormat})
 			}

@@ -24,6 +24,17 @@ const (
 	maxBlocks     = 512 // refused routes remembered before expired ones are swept
 )
 
+// Discord's rate-limit headers, as net/http writes their names.
+//
+// Source: https://docs.discord.com/developers/topics/rate-limits#header-format.
+const (
+	headerRemaining  = "X-Ratelimit-Remaining"
+	headerResetAfter = "X-Ratelimit-Reset-After"
+	headerScope      = "X-Ratelimit-Scope"
+	headerBucket     = "X-Ratelimit-Bucket"
+	headerGlobal     = "X-Ratelimit-Global"
+)
+
 // rateLimits admits calls to Discord under its rate limits. The windows live in
 // discordgo's buckets, which the host bot uses as well; a bucket is locked to
 // count and never held through a request. What is kept here beside them is a
@@ -210,12 +221,12 @@ func (p *lanePermit) settle(remaining int, after time.Duration, counted bool) {
 		switch {
 		case known <= 0 || after > known+windowSlack: // a new window, in which all others in flight may still be counted
 			ln.noted = remaining - ln.inFlight
-			corrected.Set("X-RateLimit-Remaining", strconv.Itoa(ln.noted))
-			corrected.Set("X-RateLimit-Reset-After", formatSeconds(after))
+			corrected.Set(headerRemaining, strconv.Itoa(ln.noted))
+			corrected.Set(headerResetAfter, formatSeconds(after))
 		case after < known-windowSlack: // an answer from an earlier window
 		default: // the window we count in: answers overtake each other, so a count never grows
 			ln.noted = min(p.bucket.Remaining, remaining)
-			corrected.Set("X-RateLimit-Remaining", strconv.Itoa(ln.noted))
+			corrected.Set(headerRemaining, strconv.Itoa(ln.noted))
 		}
 	}
 	_ = p.bucket.Release(corrected) // fails on numbers that do not parse; these are ours
@@ -223,11 +234,11 @@ func (p *lanePermit) settle(remaining int, after time.Duration, counted bool) {
 
 // limitWindow reads the limits that an answer carries.
 func limitWindow(h http.Header) (remaining int, after time.Duration, ok bool) {
-	n, err := strconv.ParseInt(h.Get("X-RateLimit-Remaining"), 10, 32)
+	n, err := strconv.ParseInt(h.Get(headerRemaining), 10, 32)
 	if err != nil {
 		return 0, 0, false
 	}
-	after, ok = parseSeconds(h.Get("X-RateLimit-Reset-After"))
+	after, ok = parseSeconds(h.Get(headerResetAfter))
 	return int(n), after, ok
 }
 
@@ -284,7 +295,7 @@ func (l *rateLimits) refuse(method, key string, wait time.Duration, scope string
 	}
 	b := l.shared.GetBucket("guildwarden global") // nothing else uses it, so Lock does not wait
 	b.Lock()
-	_ = b.Release(http.Header{"X-Ratelimit-Global": {"true"}, "X-Ratelimit-Reset-After": {formatSeconds(wait)}})
+	_ = b.Release(http.Header{headerGlobal: {"true"}, headerResetAfter: {formatSeconds(wait)}})
 }
 
 // block stops every call: the edge in front of Discord has blocked this address.

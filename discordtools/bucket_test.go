@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -217,9 +218,11 @@ func TestStalledProbeLetsAnotherGo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &fakeWindow{limit: 1000, per: time.Second, latency: 20 * time.Millisecond}
-		var once sync.Once
+		var calls atomic.Int32
 		c := clientOn(t, transportFunc(func(r *http.Request) (*http.Response, error) {
-			once.Do(func() { time.Sleep(15 * time.Second) })
+			if calls.Add(1) == 1 {
+				time.Sleep(15 * time.Second)
+			}
 			return w.RoundTrip(r)
 		}))
 		go c.Do(t.Context(), sendMessage(keyChannel))
@@ -330,6 +333,14 @@ func TestAnswersThatOvertakeEachOtherDoNotRaiseTheCount(t *testing.T) {
 		if bucket.Remaining != 4 {
 			t.Errorf("%d left in the new window, want 4", bucket.Remaining)
 		}
+		flew := admitted(t, c, "k")
+		time.Sleep(6 * time.Second)
+		admitted(t, c, "k").leave(limitHeader(4, 5*time.Second), true)
+		if bucket.Remaining != 3 {
+			t.Errorf("%d left in a new window, want its 4 minus the one still in flight", bucket.Remaining)
+		}
+		flew.leave(nil, false)
+		bucket.Remaining = 4
 		old := admitted(t, c, "k")
 		old.leave(limitHeader(0, 100*time.Millisecond), true)
 		if bucket.Remaining != 3 {

@@ -221,7 +221,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		return func() (*http.Response, error) { return nil, err }
 	}
 	short := func() (*http.Response, error) {
-		res := respond(200, nil, `{"id":"1"`)
+		res := respond(200, nil, `{"id":"1"}`)
 		res.ContentLength = 100
 		return res, nil
 	}
@@ -400,17 +400,19 @@ func TestRefusedTokenIsNotUsedAgain(t *testing.T) {
 		_, err := c.Do(t.Context(), hook)
 		wantCode(t, err, mcpcore.CodeAuthInvalid)
 	}
-	if sent != 3 {
-		t.Fatalf("%d requests: a webhook's bad token tripped the bot's", sent)
+	_, err := c.Do(t.Context(), Request{Method: "GET", Route: "/guilds/{guild_id}/widget.json", Path: map[string]string{"guild_id": keyGuild}, Anonymous: true})
+	wantCode(t, err, mcpcore.CodeAuthInvalid)
+	if _, err := c.Do(t.Context(), hook); err == nil || sent != 5 {
+		t.Fatalf("%d requests: a 401 without the bot's token tripped it", sent)
 	}
 	for range 50 {
 		_, err := c.Do(t.Context(), readChannel(keyChannel))
 		wantCode(t, err, mcpcore.CodeAuthInvalid)
 	}
-	if sent != 4 {
-		t.Errorf("%d requests with a refused token, want 1", sent-3)
+	if sent != 6 {
+		t.Errorf("%d requests with a refused token, want 1", sent-5)
 	}
-	if _, err := c.Do(t.Context(), hook); err == nil || sent != 5 {
+	if _, err := c.Do(t.Context(), hook); err == nil || sent != 7 {
 		t.Error("a call without the bot's token was held back")
 	}
 	c.session.Token = "Bot new"
@@ -555,6 +557,9 @@ func TestRealConnections(t *testing.T) {
 	if !strings.Contains(e.Detail, "nothing was changed") {
 		t.Errorf("%q does not say that nothing was changed", e.Detail)
 	}
+	if e.Cause == nil || strings.Contains(e.Cause.Error(), "://") || !errors.Is(e, syscall.ECONNREFUSED) {
+		t.Errorf("cause %v, want the refused connection without the URL", e.Cause)
+	}
 }
 
 func TestEndWhileConnectingIsNotAnOpenOutcome(t *testing.T) {
@@ -576,7 +581,7 @@ func TestNoFailureShowsACredential(t *testing.T) {
 	t.Parallel()
 	const hookToken = "whk-FAKE/token canary"
 	echo := func(r *http.Request) string {
-		return r.URL.String() + " " + r.Header.Get("Authorization") + " " + hookToken
+		return r.URL.String() + " " + r.URL.Path + " " + r.Header.Get("Authorization")
 	}
 	quoted := func(r *http.Request) string {
 		return strings.NewReplacer(`"`, `'`, `\`, `/`).Replace(echo(r))

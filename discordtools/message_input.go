@@ -70,25 +70,27 @@ var noMentions = added{"allowed_mentions", func(*mcpcore.Call) string { return `
 
 // mentionRules refuse what Discord would, or what notifies more than was meant.
 var mentionRules = []mcpcore.Rule{{Check: func(call *mcpcore.Call) *mcpcore.Issue {
-	var in allowedMentions
-	raw, ok := call.Arg("allowed_mentions")
-	if !ok {
-		return nil
-	}
+	raw, _ := call.Arg("allowed_mentions")
+	return mentionIssue("allowed_mentions", raw)
+}}}
+
+// mentionIssue is [mentionRules] for allowed mentions at any place, nil for
+// none.
+func mentionIssue(path string, raw json.RawMessage) *mcpcore.Issue {
 	if string(raw) == "null" {
-		return &mcpcore.Issue{Path: "allowed_mentions", Message: "null would notify everybody the text mentions; leave it out to notify nobody", Code: mcpcore.IssueRule}
+		return &mcpcore.Issue{Path: path, Message: "null would notify everybody the text mentions; leave it out to notify nobody", Code: mcpcore.IssueRule}
 	}
-	if err := json.Unmarshal(raw, &in.AllowedMentions); err != nil {
+	var m mentions
+	if raw == nil || json.Unmarshal(raw, &m) != nil {
 		return nil // the schema has spoken
 	}
-	m := in.AllowedMentions
 	for _, kind := range m.Parse {
 		if kind == "users" && len(m.Users) > 0 || kind == "roles" && len(m.Roles) > 0 {
-			return &mcpcore.Issue{Path: "allowed_mentions." + kind, Message: fmt.Sprintf("excludes %q in parse; give the list or the kind", kind), Code: mcpcore.IssueRule}
+			return &mcpcore.Issue{Path: path + "." + kind, Message: fmt.Sprintf("excludes %q in parse; give the list or the kind", kind), Code: mcpcore.IssueRule}
 		}
 	}
 	return nil
-}}}
+}
 
 // oneTime keeps a repeated send from posting twice.
 //

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/guildwarden/guildwarden/internal/schema"
@@ -27,7 +28,9 @@ import (
 //	wire:"name"     its name at Discord
 //	join:","        a list sent as one text
 //	as:"emoji"      a text in a form of its own, see forms
-var planTags = []string{"in", "wire", "join", "as"}
+//	maxBytes:"9"    how long the data of a data URI may be, decoded
+//	filename:"x"    name of a formfile, without the ending that its type gives
+var planTags = []string{"in", "wire", "join", "as", "maxBytes", "filename"}
 
 // plan is where each argument of a tool goes.
 type plan struct {
@@ -42,6 +45,8 @@ type plan struct {
 type placed struct {
 	name, wire, in, join string
 	as                   *form
+	maxBytes             int    // 0 for no limit
+	filename             string // of a formfile
 }
 
 // settled reports whether the method alone says that a repetition has the same
@@ -88,7 +93,15 @@ func newPlan(route string, in, out reflect.Type, set []added) (*plan, error) {
 				return nil, fmt.Errorf("argument %s: unknown form %q", a.name, as)
 			}
 			a.as = &f
-			p.rules = append(p.rules, f.rule(a.name))
+		}
+		if most := prop.Tags["maxBytes"]; most != "" {
+			if a.maxBytes, err = strconv.Atoi(most); err != nil || a.maxBytes < 1 {
+				return nil, fmt.Errorf("argument %s: maxBytes %q is not a size", a.name, most)
+			}
+		}
+		a.filename = cmp.Or(prop.Tags["filename"], a.wire)
+		if a.as != nil || a.maxBytes > 0 || a.in == "formfile" {
+			p.rules = append(p.rules, a.rule())
 		}
 		p.args = append(p.args, a)
 	}

@@ -96,7 +96,9 @@ func TestSurface(t *testing.T) {
 	total := 0
 	byCategory := map[string][]*mcp.Tool{}
 	all := tools(t)
-	slices.SortFunc(all, func(a, b mcpcore.Tool) int { return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all, func(a, b mcpcore.Tool) int {
+		return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Name, b.Name))
+	})
 	for _, tool := range all {
 		size := bytesOf(t, definitions[tool.Name])
 		total += size

@@ -28,7 +28,21 @@ func toolsAt(rest REST, now func() time.Time) []mcpcore.Tool {
 // categories are the subjects, one file each.
 func categories() []category {
 	return []category{
+		auditLog(),
+		guild(),
+		onboarding(),
+		voice(),
+		channels(),
 		messages(),
+		members(),
+		roles(),
+		users(),
+		threads(),
+		reactions(),
+		invites(),
+		emojis(),
+		stickers(),
+		polls(),
 	}
 }
 

@@ -1,7 +1,6 @@
 package discordtools
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"mime"
@@ -30,7 +29,7 @@ func (u upload) bytes() ([]byte, error) {
 		_, data, err := decodeDataURI(u.Data)
 		return data, err
 	}
-	data, err := base64.StdEncoding.Strict().DecodeString(u.Data)
+	data, err := decodeBase64(u.Data)
 	if err != nil {
 		return nil, errors.New("must be base64 or a data URI; paths and addresses are not read")
 	}
@@ -62,7 +61,7 @@ func attach(r *Request, body *object, uploads []upload) error {
 }
 
 // formFile is the one file of a form, from a data URI.
-func formFile(field, uri string) (Part, error) {
+func formFile(field, name, uri string) (Part, error) {
 	kind, data, err := decodeDataURI(uri)
 	if err != nil {
 		return Part{}, err
@@ -76,7 +75,7 @@ func formFile(field, uri string) (Part, error) {
 	case "application/json":
 		ext = ".json"
 	}
-	return Part{Name: field, Filename: field + ext, ContentType: kind, Data: data}, nil
+	return Part{Name: field, Filename: name + ext, ContentType: kind, Data: data}, nil
 }
 
 // cleanName keeps the last element of a name and drops what a header or a file

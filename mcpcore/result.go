@@ -56,7 +56,7 @@ func View(out any) (*Result, error) {
 // check reports data that the output schema cannot describe and that the
 // protocol's encoder would choke on.
 func (r *Result) check() error {
-	if r.valid || len(r.Data) == 0 || bytes.TrimSpace(r.Data)[0] == '{' && json.Valid(r.Data) {
+	if r.valid || len(r.Data) == 0 || bytes.HasPrefix(bytes.TrimSpace(r.Data), []byte("{")) && json.Valid(r.Data) {
 		return nil
 	}
 	return asError(errors.New("the handler's data is not a JSON object"))
@@ -98,8 +98,8 @@ func fillLists(v reflect.Value) {
 		if !v.CanSet() {
 			return
 		}
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return // text or raw JSON
+		if v.Type() == rawJSON {
+			return // its null is a value
 		}
 		if v.IsNil() {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
@@ -112,6 +112,8 @@ func fillLists(v reflect.Value) {
 		}
 	}
 }
+
+var rawJSON = reflect.TypeFor[json.RawMessage]()
 
 func mayHoldLists(k reflect.Kind) bool {
 	return k == reflect.Struct || k == reflect.Pointer || k == reflect.Slice || k == reflect.Map

@@ -127,6 +127,7 @@ type Tool struct {
 type Need struct {
 	Arg         string // a top-level argument
 	Equals      string // the JSON value it must have; "" for any value
+	Unless      string // the JSON value with which it does not call for it; "" for none
 	Permissions discord.Permissions
 }
 

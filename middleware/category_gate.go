@@ -15,7 +15,8 @@ func CategoryGate(categories []string) mcpcore.Middleware {
 	if categories == nil {
 		return m
 	}
-	granted := slices.Sorted(slices.Values(categories))
+	granted := append([]string{}, categories...) // not nil, which would be all
+	slices.Sort(granted)
 	m.Wrap = func(next mcpcore.Handler) mcpcore.Handler {
 		return func(ctx context.Context, call *mcpcore.Call) (*mcpcore.Result, error) {
 			t := call.Tool()

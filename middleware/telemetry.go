@@ -53,21 +53,24 @@ func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middlew
 			if span.IsRecording() { // only now it is known which arguments are private
 				span.AddEvent("mcp.tool.args", trace.WithTimestamp(start), trace.WithAttributes(attribute.String("mcp.args.redacted", string(call.Preview()))))
 			}
-			status := statusOf(err)
-			attrs := metric.WithAttributes(
-				attribute.String("name", t.Name),
-				attribute.String("category", t.Category),
-				attribute.Bool("idempotent", t.Repeatable),
-				attribute.String("transport", call.Transport()),
-				attribute.String("status", status),
-			)
-			duration.Record(ctx, float64(time.Since(start).Microseconds())/1000, attrs)
-			calls.Add(ctx, 1, attrs)
+			if duration.Enabled(ctx) || calls.Enabled(ctx) || failed.Enabled(ctx) {
+				attrs := metric.WithAttributes(
+					attribute.String("name", t.Name),
+					attribute.String("category", t.Category),
+					attribute.Bool("idempotent", t.Repeatable),
+					attribute.String("transport", call.Transport()),
+					attribute.String("status", statusOf(err)),
+				)
+				duration.Record(ctx, float64(time.Since(start).Microseconds())/1000, attrs)
+				calls.Add(ctx, 1, attrs)
+				if err != nil {
+					failed.Add(ctx, 1, attrs)
+				}
+			}
 			if err == nil {
 				span.SetStatus(codes.Ok, "")
 				return res, nil
 			}
-			failed.Add(ctx, 1, attrs)
 			span.SetStatus(codes.Error, codeOf(err))
 			span.SetAttributes(attribute.String("error.type", codeOf(err)))
 			return res, err

@@ -19,8 +19,13 @@ func callCommand() *cobra.Command {
 		Long: `Calls one tool through the whole chain and prints its result as JSON on stdout.
 JSON is the arguments; "-" reads them from stdin. The exit status is 0 when the
 tool succeeded, 1 when it was refused or failed, 2 when it could not be called.`,
-		Example: `  discord-mcp call channels_list '{"guild_id":"1200000000000000001"}' --sandbox`,
-		Args:    cobra.RangeArgs(1, 2),
+		Example: `  discord-mcp call messages_read '{"channel_id":"1200000000000000313"}' --sandbox`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return errors.New("call takes the name of a tool and its arguments as one quoted JSON object")
+			}
+			return nil
+		},
 	}
 	inSandbox := cmd.Flags().Bool("sandbox", false, "call on a furnished Discord in this process")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -36,16 +41,16 @@ tool succeeded, 1 when it was refused or failed, 2 when it could not be called.`
 			arguments = b
 		}
 		if !json.Valid(arguments) {
-			fmt.Fprintln(os.Stderr, "the arguments are not valid JSON")
+			fmt.Fprintln(os.Stderr, `the arguments are not valid JSON; give one object, such as '{"channel_id":"1200000000000000313"}'`)
 			return exitStatus(2)
 		}
-		server, done, err := build(*inSandbox)
+		s, err := build(*inSandbox)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
+			fmt.Fprintf(os.Stderr, "discord-mcp cannot start:\n%v\n", err)
 			return exitStatus(2)
 		}
-		res, err := callOnce(cmd.Context(), server, args[0], arguments)
-		if err = errors.Join(err, done()); err != nil {
+		res, err := callOnce(cmd.Context(), s.mcp, args[0], arguments)
+		if err = errors.Join(err, s.close()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return exitStatus(2)
 		}

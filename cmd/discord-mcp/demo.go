@@ -123,7 +123,7 @@ func (d *demo) run(ctx context.Context) error {
 		}
 		d.print("  %s", line)
 	}
-	d.print("\nTry it yourself:\n  go run ./cmd/discord-mcp call members_list '{\"guild_id\":%q}' --sandbox\n  go run ./cmd/discord-mcp serve --sandbox     (for an MCP client)", guild)
+	d.print("\nTry it yourself:\n  go run ./cmd/discord-mcp call messages_read '{\"channel_id\":%q}' --sandbox\n  go run ./cmd/discord-mcp serve --sandbox     (for an MCP client)", general)
 	return nil
 }
 

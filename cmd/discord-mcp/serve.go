@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,23 +26,29 @@ func serveCommand() *cobra.Command {
 	}
 	inSandbox := cmd.Flags().Bool("sandbox", false, "serve a furnished Discord in this process: no token, no network")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		server, done, err := build(*inSandbox)
+		s, err := build(*inSandbox)
 		if err != nil {
 			return fmt.Errorf("discord-mcp cannot start:\n%w", err)
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		context.AfterFunc(ctx, stop) // a second signal ends the process at once
-		err = transport.Serve(ctx, server, transport.NewStdio(transport.StdioOptions{}))
-		return errors.Join(err, done())
+		err = transport.Serve(ctx, s.mcp, transport.NewStdio(transport.StdioOptions{Logger: s.log}))
+		return errors.Join(err, s.close())
 	}
 	return cmd
 }
 
-// build makes the server that the environment describes.
-func build(inSandbox bool) (*mcp.Server, func() error, error) {
+// server is what the environment describes.
+type server struct {
+	mcp   *mcp.Server
+	log   *slog.Logger
+	close func() error
+}
+
+func build(inSandbox bool) (server, error) {
 	config, err := boot.Read(os.Environ(), inSandbox)
 	if err != nil {
-		return nil, nil, err
+		return server{}, err
 	}
 	options := boot.Options{Transport: "stdio"}
 	if inSandbox {
@@ -49,11 +56,11 @@ func build(inSandbox bool) (*mcp.Server, func() error, error) {
 	}
 	deps, done, err := boot.Deps(config, options)
 	if err != nil {
-		return nil, nil, err
+		return server{}, err
 	}
-	server, err := discordtools.BuildServer(deps)
+	built, err := discordtools.BuildServer(deps)
 	if err != nil {
-		return nil, nil, errors.Join(err, done())
+		return server{}, errors.Join(err, done())
 	}
-	return server, done, nil
+	return server{built, deps.Logger, done}, nil
 }

@@ -14,11 +14,13 @@ import (
 )
 
 func toolsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "tools", Short: "List the tools; needs no token", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "tools", Short: "List every tool with its effect and gate; needs no token", Args: cobra.NoArgs,
+		Long: "Lists every tool there is, one a line: name, effect, gate, title. It reads no settings."}
 	asJSON := cmd.Flags().Bool("json", false, "print the exact definitions that clients receive")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		discord := sandbox.New(sandbox.Options{}).Session()
 		if *asJSON {
-			server, _, err := build(true)
+			server, err := discordtools.BuildServer(discordtools.Deps{Session: discord})
 			if err != nil {
 				return err
 			}
@@ -34,7 +36,7 @@ func toolsCommand() *cobra.Command {
 			return printJSON(os.Stdout, list.Tools)
 		}
 		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		rest, err := discordtools.NewClient(sandbox.New(sandbox.Options{}).Session(), discordtools.ClientOptions{})
+		rest, err := discordtools.NewClient(discord, discordtools.ClientOptions{})
 		if err != nil {
 			return err
 		}

@@ -162,6 +162,25 @@ func (d *Discord) AddSticker(in discord.GuildID, s Sticker) discord.StickerID {
 	return s.ID
 }
 
+// SetRolePermissions changes what a role may do; the guild's id names @everyone.
+func (d *Discord) SetRolePermissions(in discord.GuildID, role discord.RoleID, p discord.Permissions) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known(known(d.world.guilds, in).roles, role).Permissions = p
+}
+
+// SetOverwrite sets the overwrite of a role or member in a channel.
+func (d *Discord) SetOverwrite(in discord.ChannelID, o discord.Overwrite) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := known(d.world.channels, in)
+	if i := c.overwriteOf(o.ID); i >= 0 {
+		c.Overwrites[i] = o
+		return
+	}
+	c.Overwrites = append(c.Overwrites, o)
+}
+
 // IDAt makes an unused id of the moment t, for what is to be of that age.
 func (d *Discord) IDAt(t time.Time) string {
 	d.mu.Lock()

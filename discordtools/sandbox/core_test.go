@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -193,18 +194,9 @@ func TestFaultIsUsedUp(t *testing.T) {
 		status, _ := do(t, d, "GET", "/users/@me", "")
 		got = append(got, status)
 	}
-	if want := []int{200, 500, 500, 200}; !equal(got, want) {
+	if want := []int{200, 500, 500, 200}; !slices.Equal(got, want) {
 		t.Errorf("statuses %v, want %v", got, want)
 	}
-}
-
-func equal(a, b []int) bool {
-	for i := range a {
-		if i >= len(b) || a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 func TestDelayEndsWithTheContext(t *testing.T) {

@@ -108,6 +108,7 @@ func DemoWith(o Options) *Discord {
 	d.demoThreads(now)
 	d.demoMessages(now)
 	d.demoClub(now)
+	d.demoSettings(now)
 	return d
 }
 

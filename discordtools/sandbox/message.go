@@ -86,20 +86,20 @@ type PollAnswer struct {
 	Voters []discord.UserID
 }
 
-// Flags of messages.
+// Flags and types of messages.
 const (
-	flagCrossposted      = 1 << 0
-	flagIsCrosspost      = 1 << 1
-	flagSuppressEmbeds   = 1 << 2
-	flagHasThread        = 1 << 5
-	flagSilent           = 1 << 12
-	flagVoiceMessage     = 1 << 13
-	flagHasSnapshot      = 1 << 14
-	flagComponentsV2     = 1 << 15
-	typePinNotice        = 6
-	typeFollowNotice     = 12
-	typeThreadCreated    = 18
-	typeReply            = 19
-	typeThreadStarter    = 21
-	defaultUploadMaximum = 10 << 20
+	flagCrossposted    = 1 << 0
+	flagIsCrosspost    = 1 << 1
+	flagSuppressEmbeds = 1 << 2
+	flagHasThread      = 1 << 5
+	flagSilent         = 1 << 12
+	flagVoiceMessage   = 1 << 13
+	flagHasSnapshot    = 1 << 14
+	flagComponentsV2   = 1 << 15
+
+	typePinNotice     = 6
+	typeFollowNotice  = 12
+	typeThreadCreated = 18
+	typeReply         = 19
+	typeThreadStarter = 21
 )

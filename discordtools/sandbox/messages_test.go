@@ -78,8 +78,7 @@ func TestReplyNeedsHistory(t *testing.T) {
 
 // deny takes permissions from the bot in a channel.
 func deny(d *Discord, c discord.ChannelID, p discord.Permissions) {
-	ch := d.world.channels[c]
-	ch.Overwrites = append(slices.Clone(ch.Overwrites), discord.Overwrite{ID: discord.OverwriteID(BotID), Type: discord.OverwriteMember, Deny: p})
+	d.SetOverwrite(c, discord.Overwrite{ID: discord.OverwriteID(BotID), Type: discord.OverwriteMember, Deny: p})
 }
 
 func TestNotified(t *testing.T) {

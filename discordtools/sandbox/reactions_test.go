@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -18,7 +19,7 @@ func TestReactions(t *testing.T) {
 			for _, r := range m.Reactions {
 				got = append(got, len(r.Users))
 			}
-			if !equal(got, want) {
+			if !slices.Equal(got, want) {
 				t.Errorf("reactions %v, want %v", got, want)
 			}
 		}

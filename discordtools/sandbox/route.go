@@ -41,6 +41,14 @@ var routes = sync.OnceValue(func() *node {
 		integrationRoutes,
 		voiceRoutes,
 		auditLogRoutes,
+		memberRoutes,
+		banRoutes,
+		roleRoutes,
+		accountRoutes,
+		inviteRoutes,
+		emojiRoutes,
+		stickerRoutes,
+		pollRoutes,
 	} {
 		for _, r := range table {
 			root.add(r)

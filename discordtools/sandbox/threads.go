@@ -214,7 +214,7 @@ func editThread(x *exchange, c *channel) (answer, error) {
 }
 
 // touches reports whether an edit changes more than whether the thread is
-// archived or locked.
+// archived.
 func (f threadEdit) touches() bool {
-	return f.Name.sent || f.Invitable.sent || f.Archive.sent || f.SlowMode.sent || f.Flags.sent || f.Applied.sent
+	return f.Name.sent || f.Locked.sent || f.Invitable.sent || f.Archive.sent || f.SlowMode.sent || f.Flags.sent || f.Applied.sent
 }

@@ -20,7 +20,7 @@ func TestStartThread(t *testing.T) {
 				}
 			}},
 		{name: "from a message that has one", method: "POST", path: "/channels/{general}/messages/{mine}/threads", body: `{"name":"When"}`, status: 400, code: 160004,
-			before: func(d *Discord) { d.world.channels[DemoGeneral].messages[0].Thread = DemoThread; setThread(d) }},
+			before: setThread},
 		{name: "from an announcement", method: "POST", path: "/channels/{news}/messages/{release}/threads", body: `{"name":"1.4"}`, status: 201, has: `"type":10`},
 		{name: "from no message", method: "POST", path: "/channels/{general}/messages/{nowhere}/threads", body: `{"name":"When"}`, status: 404, code: 10008},
 		{name: "from a message without the permission", method: "POST", path: "/channels/{general}/messages/{poll}/threads", body: `{"name":"When"}`, status: 403, code: 50013,

@@ -157,11 +157,13 @@ type response struct {
 }
 
 func (r *response) json(v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
+	var body bytes.Buffer
+	to := json.NewEncoder(&body)
+	to.SetEscapeHTML(false)
+	if err := to.Encode(v); err != nil {
 		panic("sandbox: " + err.Error())
 	}
-	r.body = body
+	r.body = bytes.TrimSuffix(body.Bytes(), []byte("\n"))
 	r.header.Set("Content-Type", "application/json")
 }
 

@@ -18,6 +18,9 @@ type upload struct {
 	data        []byte
 }
 
+// maxUpload is what a file may hold in a guild that is not boosted.
+const maxUpload = 10 << 20
+
 var errMultipart = badRequest(50035, "Invalid multipart body")
 
 // parts reads a body: JSON, or a multipart form whose payload_json is the JSON.
@@ -47,7 +50,7 @@ func (x *exchange) parts(contentType string, body []byte) error {
 			x.body = data
 			continue
 		}
-		if part.FileName() != "" && len(data) > defaultUploadMaximum {
+		if part.FileName() != "" && len(data) > maxUpload {
 			return errTooLarge
 		}
 		x.files = append(x.files, upload{

@@ -29,7 +29,7 @@ type userView struct {
 func viewUser(u *User) userView {
 	v := userView{
 		ID: u.ID, Username: u.Name, Avatar: textOrNull(u.Avatar), Discriminator: u.Discriminator, PublicFlags: u.Flags,
-		Flags: u.Flags, Bot: u.Bot, System: u.System, GlobalName: textOrNull(u.GlobalName),
+		Flags: u.Flags, Bot: u.Bot, System: u.System, Banner: textOrNull(u.Banner), GlobalName: textOrNull(u.GlobalName),
 	}
 	if v.Discriminator == "" {
 		v.Discriminator = "0"

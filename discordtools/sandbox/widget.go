@@ -124,3 +124,12 @@ func (x *exchange) everyone(g *guild, c *channel) discord.Permissions {
 	base := discord.Base(false, g.roles[discord.RoleID(g.ID)].Permissions)
 	return implied(discord.InChannel(base, g.ID, "", nil, c.Overwrites), c.Type)
 }
+
+// SetWidget switches a guild's widget on or off; channel is what it invites to,
+// "" for nothing.
+func (d *Discord) SetWidget(in discord.GuildID, on bool, channel discord.ChannelID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	g := known(d.world.guilds, in)
+	g.WidgetEnabled, g.WidgetChannel = on, channel
+}

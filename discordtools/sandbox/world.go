@@ -16,6 +16,7 @@ type world struct {
 	guilds   map[discord.GuildID]*guild
 	channels map[discord.ChannelID]*channel
 	webhooks map[discord.WebhookID]*Webhook
+	invites  map[string]*Invite // by code; nil is none
 }
 
 func newWorld(clock func() time.Time) world {
@@ -41,6 +42,7 @@ type guild struct {
 
 	integrations map[discord.IntegrationID]*Integration // nil is none
 	voice        map[discord.UserID]*VoiceState         // who is in a voice channel; nil is nobody
+	bans         map[discord.UserID]Ban                 // nil is none
 	welcome      *WelcomeScreen                         // nil is none
 	onboarding   *Onboarding                            // nil is none
 }
@@ -58,6 +60,7 @@ type User struct {
 	GlobalName    string // display name; "" is none
 	Discriminator string // "" means "0", as people have it
 	Avatar        string // hash; "" is none
+	Banner        string // hash; "" is none
 	Bot, System   bool
 	Flags         int
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"log"
-	"math/rand/v2"
 	"os"
 
 	"github.com/bwmarrin/discordgo"
@@ -15,16 +14,17 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/transport"
 )
 
-type die struct {
-	Shows int `json:"shows"`
+type latency struct {
+	Latency string `json:"latency" jsonschema:"of the last heartbeat"`
 }
-
-func roll(context.Context, *mcpcore.Call, struct{}) (die, error) { return die{1 + rand.IntN(6)}, nil }
 
 func main() {
 	bot, _ := discordgo.New("Bot " + os.Getenv("DISCORD_TOKEN")) // fails in no version so far
-	dice := mcpcore.Define(mcpcore.Tool{Name: "dice_roll", Doc: "Rolls a die.", Effect: mcpcore.Read, Scope: mcpcore.LocalScope}, roll)
-	server, err := discordtools.BuildServer(discordtools.Deps{Session: bot, Tools: []mcpcore.Tool{dice}})
+	own := mcpcore.Define(mcpcore.Tool{Name: "bot_latency", Doc: "Tells how quick the gateway is.", Effect: mcpcore.Read, Scope: mcpcore.LocalScope},
+		func(context.Context, *mcpcore.Call, struct{}) (latency, error) {
+			return latency{bot.HeartbeatLatency().String()}, nil
+		})
+	server, err := discordtools.BuildServer(discordtools.Deps{Session: bot, Tools: []mcpcore.Tool{own}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,13 +9,12 @@ package args
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // The codes of an [Issue].
@@ -53,92 +52,159 @@ func Parse(raw []byte) (map[string]any, *Issue) {
 	return object, nil
 }
 
+// parse builds the tree of one JSON value. The syntax is encoding/json's to
+// judge, so that both always agree on it.
 func parse(raw []byte) (any, *Issue) {
-	r := reader{json.NewDecoder(bytes.NewReader(raw))}
-	r.UseNumber()
-	v, issue := r.value("", 0)
-	if issue != nil {
-		return nil, issue
+	if !json.Valid(raw) {
+		return nil, &Issue{"", "is not valid JSON", codeFormat}
 	}
-	if _, err := r.Token(); !errors.Is(err, io.EOF) {
-		return nil, &Issue{"", "something follows the JSON value", codeFormat}
-	}
-	return v, nil
+	r := reader{raw: raw}
+	return r.value("", 0)
 }
 
-type reader struct{ *json.Decoder }
+// reader walks through valid JSON.
+type reader struct {
+	raw []byte
+	at  int
+}
 
-func (r reader) value(path string, depth int) (any, *Issue) {
+// next is the next byte that is not white space. It is not taken.
+func (r *reader) next() byte {
+	for {
+		switch c := r.raw[r.at]; c {
+		case ' ', '\t', '\n', '\r':
+			r.at++
+		default:
+			return c
+		}
+	}
+}
+
+// took takes the next byte when it is c.
+func (r *reader) took(c byte) bool {
+	if r.next() != c {
+		return false
+	}
+	r.at++
+	return true
+}
+
+func (r *reader) value(path string, depth int) (any, *Issue) {
 	if depth > maxDepth {
 		return nil, &Issue{path, fmt.Sprintf("nested deeper than %d levels", maxDepth), codeFormat}
 	}
-	token, err := r.Token()
-	if err != nil {
-		return nil, &Issue{path, "not valid JSON", codeFormat}
-	}
-	switch token {
-	case json.Delim('{'):
+	switch r.next() {
+	case '{':
 		return r.object(path, depth)
-	case json.Delim('['):
-		list := []any{}
-		for r.More() {
-			v, issue := r.value(join(path, strconv.Itoa(len(list))), depth+1)
-			if issue != nil {
-				return nil, issue
-			}
-			list = append(list, v)
-		}
-		_, err = r.Token()
-		return list, invalid(path, err)
+	case '[':
+		return r.list(path, depth)
+	case '"':
+		return r.text(), nil
+	case 't':
+		r.at += len("true")
+		return true, nil
+	case 'f':
+		r.at += len("false")
+		return false, nil
+	case 'n':
+		r.at += len("null")
+		return nil, nil
 	}
-	if n, ok := token.(json.Number); ok && !sane.MatchString(string(n)) {
+	start := r.at
+	for r.at < len(r.raw) && strings.IndexByte("+-.0123456789Ee", r.raw[r.at]) >= 0 {
+		r.at++
+	}
+	n := r.raw[start:r.at]
+	if !sane.Match(n) {
 		return nil, &Issue{path, "is a number with too many digits", codeFormat}
 	}
-	return token, nil
+	return json.Number(n), nil
 }
 
 // sane bounds numbers, so that exact arithmetic on them stays cheap.
 var sane = regexp.MustCompile(`^-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?$`)
 
-func (r reader) object(path string, depth int) (any, *Issue) {
+func (r *reader) text() string {
+	start, plain := r.at, true
+	for r.at++; r.raw[r.at] != '"'; r.at++ {
+		switch c := r.raw[r.at]; {
+		case c == '\\':
+			r.at++
+			plain = false
+		case c >= utf8.RuneSelf:
+			plain = false
+		}
+	}
+	r.at++
+	quoted := r.raw[start:r.at]
+	if plain {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	var s string
+	_ = json.Unmarshal(quoted, &s) // a valid string has a value
+	return s
+}
+
+func (r *reader) list(path string, depth int) (any, *Issue) {
+	r.at++
+	list := []any{}
+	for !r.took(']') {
+		r.took(',')
+		v, issue := r.value(join(path, strconv.Itoa(len(list))), depth+1)
+		if issue != nil {
+			return nil, issue
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+func (r *reader) object(path string, depth int) (any, *Issue) {
+	r.at++
 	object := map[string]any{}
 	var seen map[string]string // folded key to the key as written
-	for r.More() {
-		token, err := r.Token()
-		key, ok := token.(string)
-		if err != nil || !ok {
-			return nil, invalid(path, errors.New("no key"))
-		}
-		if seen == nil {
-			seen = map[string]string{}
-		}
-		if before, twice := seen[fold(key)]; twice {
-			if before == key {
-				return nil, &Issue{join(path, key), "stands twice; give each key once", codeUnknown}
+	for !r.took('}') {
+		r.took(',')
+		r.next()
+		key := r.text()
+		folded := fold(key)
+		if folded != key && seen == nil {
+			seen = make(map[string]string, len(object)+1)
+			for k := range object { // each is its own folding
+				seen[k] = k
 			}
+		}
+		before, twice := key, false
+		if seen != nil {
+			before, twice = seen[folded]
+			seen[folded] = key
+		} else {
+			_, twice = object[key]
+		}
+		if twice && before == key {
+			return nil, &Issue{join(path, key), "stands twice; give each key once", codeUnknown}
+		}
+		if twice {
 			return nil, &Issue{join(path, key), fmt.Sprintf("differs from %q only in case; give one of them", join("", before)), codeUnknown}
 		}
-		seen[fold(key)] = key
+		r.took(':')
 		v, issue := r.value(join(path, key), depth+1)
 		if issue != nil {
 			return nil, issue
 		}
 		object[key] = v
 	}
-	_, err := r.Token()
-	return object, invalid(path, err)
-}
-
-func invalid(path string, err error) *Issue {
-	if err == nil {
-		return nil
-	}
-	return &Issue{path, "not valid JSON", codeFormat}
+	return object, nil
 }
 
 // fold maps keys that encoding/json would take for the same one to one text.
 func fold(key string) string {
-	return strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, key)
+	for i := range len(key) {
+		if c := key[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
+			return strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, key)
+		}
+	}
+	return key
 }
 
 // maxKey bounds how much of a caller's key is repeated in a message.

@@ -168,9 +168,14 @@ var typeWords = map[string]string{
 func word(t string) string { return cmp.Or(typeWords[t], t) }
 
 func words(types []string) string {
-	all := make([]string, len(types))
-	for i, t := range types {
-		all[i] = word(t)
+	var all []string
+	for _, t := range types {
+		if t != "null" {
+			all = append(all, word(t))
+		}
+	}
+	if len(all) < len(types) {
+		all = append(all, word("null"))
 	}
 	return strings.Join(all, " or ")
 }

@@ -3,7 +3,8 @@
 //
 // A fence is a tag with a nonce that the text cannot know. Whatever in the text
 // could be taken for a fence's tag is replaced first, also when it is disguised
-// by case, white space, invisible characters or look-alike brackets.
+// by case, white space, invisible characters, escapes, or brackets and letters
+// that look alike.
 package fence
 
 import (
@@ -11,9 +12,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // Kind says what is inside.
@@ -40,7 +38,7 @@ const (
 // closing tag.
 func Text(kind Kind, content string) string {
 	tag := prefix + string(kind)
-	return fmt.Sprintf("<%s nonce=%q>\n%s\n%s\n</%s>", tag, nonce(), comment, clean(content, prefix), tag)
+	return fmt.Sprintf("<%s nonce=%q>\n%s\n%s\n</%s>", tag, nonce(), comment, clean(content, fenceTag), tag)
 }
 
 // Item is one message of [Messages].
@@ -52,7 +50,7 @@ func Messages(channel string, items []Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<%s nonce=%q channel_id=\"%s\" count=\"%d\">\n%s\n", tag, nonce(), attribute(channel), len(items), comment)
 	for _, m := range items {
-		fmt.Fprintf(&b, "<msg id=\"%s\" author=\"%s\">%s</msg>\n", attribute(m.ID), attribute(m.Author), clean(m.Content, prefix, "msg"))
+		fmt.Fprintf(&b, "<msg id=\"%s\" author=\"%s\">%s</msg>\n", attribute(m.ID), attribute(m.Author), clean(m.Content, fenceTag, messageTag))
 	}
 	fmt.Fprintf(&b, "</%s>", tag)
 	return b.String()
@@ -67,85 +65,4 @@ func nonce() string {
 var attributes = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "\n", " ", "\r", " ")
 
 // attribute escapes a tag's attribute.
-func attribute(s string) string { return attributes.Replace(clean(s, prefix, "msg")) }
-
-// clean replaces every piece of s that could pass for an opening or closing tag
-// whose name starts with one of names. The piece runs to the next closing
-// bracket, or to the end of s.
-func clean(s string, names ...string) string {
-	var b strings.Builder
-	start := 0
-	for i, r := range s {
-		if i < start || !bracket(r, '<') {
-			continue
-		}
-		end, isTag := tagEnd(s[i:], names)
-		if !isTag {
-			continue
-		}
-		b.WriteString(s[start:i])
-		b.WriteString(filtered)
-		start = i + end
-	}
-	if start == 0 {
-		return s
-	}
-	return b.String() + s[start:]
-}
-
-// tagEnd reports whether s, which starts with an opening bracket, reads as a
-// tag of one of the names, and where it ends.
-func tagEnd(s string, names []string) (int, bool) {
-	var seen strings.Builder
-	longest := 0
-	for _, n := range names {
-		longest = max(longest, len(n))
-	}
-	for i, r := range s {
-		if i == 0 || skipped(r) {
-			continue
-		}
-		for _, folded := range strings.ToLower(norm.NFKD.String(string(r))) {
-			if !unicode.Is(unicode.Mn, folded) {
-				seen.WriteRune(folded)
-			}
-		}
-		if seen.Len() >= longest || bracket(r, '>') {
-			break
-		}
-	}
-	head := seen.String()
-	for _, n := range names {
-		if !strings.HasPrefix(head, n) || n == "msg" && len(head) > len(n) && isName(head[len(n)]) {
-			continue
-		}
-		for i, r := range s {
-			if bracket(r, '>') {
-				return i + len(string(r)), true
-			}
-		}
-		return len(s), true
-	}
-	return 0, false
-}
-
-func isName(c byte) bool { return c == '_' || c == '-' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
-
-// skipped is what a reader would overlook inside a tag's beginning.
-func skipped(r rune) bool {
-	return r == '/' || unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Mn, r)
-}
-
-// bracket reports whether r is, or looks like, the ASCII bracket.
-func bracket(r, ascii rune) bool {
-	if r == ascii {
-		return true
-	}
-	switch r {
-	case '\uFF1C', '\uFE64', '\u2039', '\u2329', '\u3008', '\u27E8', '\u02C2', '\u276E', '\u2770':
-		return ascii == '<'
-	case '\uFF1E', '\uFE65', '\u203A', '\u232A', '\u3009', '\u27E9', '\u02C3', '\u276F', '\u2771':
-		return ascii == '>'
-	}
-	return false
-}
+func attribute(s string) string { return attributes.Replace(clean(s, fenceTag, messageTag)) }

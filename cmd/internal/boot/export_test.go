@@ -1,0 +1,4 @@
+package boot
+
+// Names are the variables that mean something here, for the tests.
+var Names = names

@@ -1,0 +1,137 @@
+package boot
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// promise is a setting whose effect this version does not have and which a
+// server must not pretend to have.
+type promise struct {
+	open string // the value that asks for nothing; "" is none
+	what string // completes "this version cannot …"
+}
+
+var promised = map[string]promise{
+	"ALLOWED_GUILDS":          {"", "limit the servers that the bot acts in"},
+	"DISCORD_EXPECTED_BOT_ID": {"", "check which bot the token belongs to"},
+	"MCP_ACCESS_MODE":         {"advisory", "check the bot's permissions before a call"},
+	"MCP_DM_CONSENT_MODE":     {"advisory", "ask for consent before a direct message"},
+	"MCP_HUMAN_APPROVAL":      {"off", "ask a person for approval"},
+	"MCP_APPROVERS":           {"", "ask a person for approval"},
+	"MCP_REQUIRE_PREVIEW":     {"false", "demand a preview before a confirmation"},
+	"MCP_TOOLSETS":            {"", "reduce the tools to toolsets"},
+	"MCP_WRITE_STYLE":         {"", "restrict writes to reviewed ones"},
+	"MCP_LEDGER":              {"memory", "keep approvals outside its memory"},
+	"MCP_STATE_KEY":           {"", "keep approvals outside its memory"},
+}
+
+// promises refuses settings that this version would have to ignore although the
+// operator relies on them.
+func promises(vars map[string]string) (problems []error) {
+	for _, name := range slices.Sorted(maps.Keys(promised)) {
+		p := promised[name]
+		if v := strings.TrimSpace(vars[name]); v != "" && v != p.open {
+			problems = append(problems, fmt.Errorf("%s: this version cannot %s, and will not start as if it did; unset it to run without", name, p.what))
+		}
+	}
+	return problems
+}
+
+// withoutEffect are settings of convenience that this version does not have.
+var withoutEffect = []string{
+	"DISCORD_MCP_ACCESS_TOKEN", "GATEWAY", "MCP_ALLOW_USER_SCOPED", "MCP_APPROVAL_CHANNEL", "MCP_APPROVAL_WAIT",
+	"MCP_BULKHEAD_LIMIT", "MCP_CIRCUIT_ENABLED", "MCP_CIRCUIT_FAILURE_THRESHOLD", "MCP_CIRCUIT_HALF_OPEN_AFTER_MS",
+	"MCP_HTTP_MAX_BODY_BYTES", "MCP_HTTP_MAX_IN_FLIGHT", "MCP_RETRY_BASE_DELAY_MS", "MCP_RETRY_ENABLED", "MCP_RETRY_JITTER",
+	"MCP_RETRY_MAX_ATTEMPTS", "MCP_RETRY_MAX_DELAY_MS", "MCP_TIMEOUT_DEFAULT_MS", "MCP_TOOL_SURFACE", "OTEL_ENABLED",
+}
+
+func ignored(vars map[string]string) (warnings []string) {
+	for _, name := range withoutEffect {
+		if vars[name] != "" {
+			warnings = append(warnings, name+" has no effect in this version")
+		}
+	}
+	return warnings
+}
+
+// dryRunWarnings speak up when somebody seems to have tried to disarm the dry
+// run.
+func dryRunWarnings(value string) []string {
+	switch value {
+	case "", "false", "true", "1", "yes", "on":
+		return nil
+	}
+	return []string{`MCP_DRY_RUN is not exactly "false", so destructive tools only preview`}
+}
+
+// otherNames are what people call these settings elsewhere.
+var otherNames = map[string]string{
+	"ALLOWED_GUILD_IDS":      "ALLOWED_GUILDS",
+	"BOT_TOKEN":              "DISCORD_TOKEN",
+	"DISCORD_ALLOWED_GUILDS": "ALLOWED_GUILDS",
+	"DISCORD_API_BASE_URL":   "DISCORD_API_BASE",
+	"DISCORD_BOT_TOKEN":      "DISCORD_TOKEN",
+	"DISCORD_GUILD_ID":       "DISCORD_DEFAULT_GUILD_ID",
+	"DRY_RUN":                "MCP_DRY_RUN",
+	"MCP_ALLOWED_GUILDS":     "ALLOWED_GUILDS",
+	"MCP_CATEGORY":           "MCP_CATEGORIES",
+	"MCP_LOG_LEVEL":          "LOG_LEVEL",
+}
+
+// lookalikes warns of variables that are probably misspelt.
+func lookalikes(vars map[string]string) (warnings []string) {
+	known := names()
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if slices.Contains(known, name) || vars[name] == "" {
+			continue
+		}
+		meant := otherNames[name]
+		if meant == "" && (strings.HasPrefix(name, "MCP_") || strings.HasPrefix(name, "DISCORD_") || strings.HasPrefix(name, "ALLOWED_")) {
+			if i := slices.IndexFunc(known, func(k string) bool { return near(name, k) }); i >= 0 {
+				meant = known[i]
+			}
+		}
+		if meant != "" {
+			warnings = append(warnings, fmt.Sprintf("%s is not a setting; did you mean %s?", name, meant))
+		}
+	}
+	return warnings
+}
+
+// names are the variables that mean something here.
+func names() []string {
+	all := slices.Concat(slices.Collect(maps.Keys(promised)), withoutEffect)
+	for f := range reflect.TypeFor[Config]().Fields() {
+		if name := variable(f); name != "" {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// near reports whether two names differ by at most two letters put in, left out
+// or changed.
+func near(a, b string) bool {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)] <= 2
+}

@@ -1,0 +1,260 @@
+package discordtools_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+// sinkREST takes every request, answers with nothing, and remembers them all.
+type sinkREST struct {
+	object string // what it answers reads of one object with; "" is {}
+	mu     sync.Mutex
+	seen   []discordtools.Request
+}
+
+func (s *sinkREST) Do(_ context.Context, r discordtools.Request) (*discordtools.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, r)
+	body := cmp.Or(s.object, "{}")
+	if r.Method == "GET" && strings.HasSuffix(r.Route, "s") {
+		body = "[]"
+	}
+	return &discordtools.Response{Status: 200, Header: http.Header{}, Body: []byte(body)}, nil
+}
+
+// all is everything that was sent, in one text.
+func (s *sinkREST) all() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, r := range s.seen {
+		fmt.Fprintf(&b, "%s %s %v %v %s %s\n", r.Method, r.Route, r.Path, r.Query, r.Body, r.Reason)
+		for _, p := range r.Form {
+			fmt.Fprintf(&b, "%s %s %s\n", p.Name, p.Filename, p.Data)
+		}
+	}
+	return b.String()
+}
+
+// local are arguments that change the result and not the request, by tool.
+var local = map[string][]string{
+	"channels_list":                      {"parent_id", "type"},
+	"channels_list_active_threads_guild": {"parent_id"},
+	"channels_modify":                    {"remove_available_tag_ids"},
+	"guild_get_widget_image_url":         {"guild_id", "style"},
+	"messages_search_recent":             {"query"},
+	"roles_list":                         {"with_counts"}, // asks another route
+}
+
+// TestL06EveryArgumentArrives sets each argument of each tool to a value of its
+// own and looks for it in what Discord gets.
+//
+// L06 A declared parameter is accepted and ignored.
+func TestL06EveryArgumentArrives(t *testing.T) {
+	t.Parallel()
+	for name, tool := range listed(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			input := tree(t, tool.InputSchema)
+			properties := input["properties"].(map[string]any)
+			var required []string
+			for _, r := range asList(input["required"]) {
+				required = append(required, r.(string))
+			}
+			for _, arg := range slices.Sorted(maps.Keys(properties)) {
+				if arg == "__confirm" || slices.Contains(local[name], arg) {
+					continue
+				}
+				given := map[string]any{}
+				for i, r := range slices.Concat(required, companions[name], companions[name+"."+arg]) {
+					name, value, stated := strings.Cut(r, "=")
+					if given[name] = json.RawMessage(value); !stated {
+						given[r] = sample(r, properties[r].(map[string]any), i)
+					}
+				}
+				value := sample(arg, properties[arg].(map[string]any), 90)
+				given[arg] = value
+				if properties["__confirm"] != nil {
+					given["__confirm"] = true
+				}
+				rest := &sinkREST{object: cmp.Or(objects[name+"."+arg], objects[name])}
+				answer := callOn(t, rest, name, given)
+				marks := marksOf(value)
+				if arg == "file_data" { // its bytes are sent, not their base64
+					marks = []string{"PNG"}
+				}
+				sent := rest.all()
+				for _, m := range marks {
+					if !strings.Contains(sent, m) {
+						t.Errorf("%s: %s is nowhere in what was sent\n%s%s", arg, m, sent, answer)
+					}
+				}
+			}
+		})
+	}
+}
+
+func asList(v any) []any { list, _ := v.([]any); return list }
+
+// companions are arguments that a tool, or another argument, needs beside it,
+// with a value where it matters.
+var companions = map[string][]string{
+	"channels_create_guild_channel.available_tags":         {"type=15"},
+	"channels_create_guild_channel.default_forum_layout":   {"type=15"},
+	"channels_create_guild_channel.default_reaction_emoji": {"type=15"},
+	"channels_create_guild_channel.default_sort_order":     {"type=15"},
+	"channels_create_guild_channel.default_tag_setting":    {"type=15"},
+	"channels_modify.audit_reason":                         {"name"},
+	"channels_modify.channel_id":                           {"name"},
+	"emojis_modify":                                        {"name"},
+	"invites_create_channel.target_application_id":         {"target_type=2"},
+	"invites_create_channel.target_type":                   {"target_application_id"},
+	"invites_create_channel.target_user_id":                {"target_type=1"},
+	"messages_edit":                                        {"content"},
+	"messages_send":                                        {"content"},
+	"stickers_create_guild_sticker.file_format":            {`file_data="data:image/gif;base64,R0lGODlhAQABAAAAACw="`},
+	"stickers_modify_guild_sticker":                        {"name"},
+}
+
+// objects are what a tool, or one argument of it, must find at Discord.
+var objects = map[string]string{
+	"channels_forum_create_thread":   `{"type":15}`,
+	"channels_modify.available_tags": `{"type":15}`,
+	"channels_modify.applied_tags":   `{"type":11}`,
+}
+
+func callOn(t *testing.T, rest discordtools.REST, tool string, args any) string {
+	t.Helper()
+	server, err := discordtools.BuildServer(discordtools.Deps{
+		REST: rest, Config: discordtools.Config{Armed: true}, Clock: func() time.Time { return now },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := connect(t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Content[0].(*mcp.TextContent).Text
+}
+
+// special are arguments whose form no schema states.
+var special = map[string]any{
+	"message": map[string]any{"content": "zqmessage"},
+	"emoji":   "party:760000000000000001",
+	"code":    "abcDEF12",
+}
+
+const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+// sample is a valid value that is recognised again.
+func sample(name string, p map[string]any, n int) any {
+	if v, ok := special[name]; ok && (p["type"] == "string" || p["type"] == "object") {
+		return v
+	}
+	kind := fmt.Sprint(p["type"])
+	if list, ok := p["type"].([]any); ok {
+		kind = fmt.Sprint(list[0])
+	}
+	if enum := slices.DeleteFunc(slices.Clone(asList(p["enum"])), func(v any) bool { return v == nil }); len(enum) > 0 {
+		return enum[len(enum)-1]
+	}
+	switch kind {
+	case "boolean":
+		return true
+	case "integer", "number":
+		low, _ := p["minimum"].(float64)
+		high, ok := p["maximum"].(float64)
+		if !ok {
+			high = low + 1000
+		}
+		return json.Number(fmt.Sprint(int64(low + (high-low)*3/4)))
+	case "array":
+		items, _ := p["items"].(map[string]any)
+		list := []any{}
+		for i := range max(1, number(p["minItems"])) {
+			list = append(list, sample(strings.TrimSuffix(name, "s"), items, n+i))
+		}
+		return list
+	case "object":
+		o := map[string]any{}
+		inner, _ := p["properties"].(map[string]any)
+		for _, r := range asList(p["required"]) {
+			o[r.(string)] = sample(r.(string), inner[r.(string)].(map[string]any), n)
+		}
+		if len(o) == 0 {
+			for _, k := range slices.Sorted(maps.Keys(inner)) {
+				o[k] = sample(k, inner[k].(map[string]any), n)
+				break
+			}
+		}
+		return o
+	}
+	return sampleText(name, p, n)
+}
+
+func sampleText(name string, p map[string]any, n int) string {
+	pattern, _ := p["pattern"].(string)
+	description, _ := p["description"].(string)
+	switch {
+	case p["format"] == "date-time":
+		return "2026-03-15T10:00:00Z"
+	case strings.HasPrefix(pattern, "^[0-9]{17"):
+		return discord.IDAt(now.Add(time.Duration(n-1000) * time.Second))
+	case strings.HasPrefix(pattern, "^[0-9]"):
+		return fmt.Sprint(1024 + n)
+	case strings.Contains(description, "data URI") && name == "data":
+		return "aGVsbG8="
+	case strings.Contains(description, "data URI") || strings.Contains(description, "data:"):
+		return pixel
+	}
+	text := "zq" + strings.ReplaceAll(name, "_", "")
+	if least := number(p["minLength"]); len(text) < least {
+		text += strings.Repeat("x", least-len(text))
+	}
+	if most := number(p["maxLength"]); most > 0 && len(text) > most {
+		text = text[:most]
+	}
+	return text
+}
+
+func number(v any) int { f, _ := v.(float64); return int(f) }
+
+// marksOf are the texts by which a value is found again.
+func marksOf(v any) (marks []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			marks = append(marks, marksOf(inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			marks = append(marks, marksOf(inner)...)
+		}
+	case string:
+		switch v {
+		case "aGVsbG8=":
+			return []string{"hello"}
+		default:
+			return []string{v}
+		}
+	default:
+		return []string{fmt.Sprint(v)}
+	}
+	return marks
+}

@@ -1,0 +1,151 @@
+package discordtools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+type channelsPost struct {
+	ChannelID        discord.ChannelID `json:"channel_id" jsonschema:"forum or media channel"`
+	Name             string            `json:"name" jsonschema:"title of the post" minLength:"1" maxLength:"100"`
+	Message          firstMessage      `json:"message" jsonschema:"the post's first message"`
+	AppliedTags      []discord.TagID   `json:"applied_tags,omitempty" jsonschema:"tags by id, from the forum's available_tags" maxItems:"5" uniqueItems:"true"`
+	AutoArchive      int               `json:"auto_archive_duration,omitempty" jsonschema:"minutes without activity until it is archived" enum:"60,1440,4320,10080"`
+	RateLimitPerUser int               `json:"rate_limit_per_user,omitempty" jsonschema:"slow mode in seconds" minimum:"0" maximum:"21600"`
+	auditReason
+}
+
+// firstMessage is the message that a post starts with.
+//
+// Source: https://docs.discord.com/developers/resources/channel#start-thread-in-forum-or-media-channel-forum-and-media-thread-message-params-object.
+type firstMessage struct {
+	Content string   `json:"content,omitempty" jsonschema:"text in Discord's Markdown" maxLength:"2000"`
+	Embeds  []embed  `json:"embeds,omitempty" maxItems:"10"`
+	Files   []upload `json:"files,omitempty" jsonschema:"files to attach, 10 MiB each" maxItems:"10"`
+	allowedMentions
+	StickerIDs  []discord.StickerID `json:"sticker_ids,omitempty" maxItems:"3"`
+	Components  []json.RawMessage   `json:"components,omitempty" jsonschema:"component objects" maxItems:"40"`
+	Attachments []attachmentInput   `json:"attachments,omitempty" jsonschema:"attachments known to Discord; give new ones in files" maxItems:"10"`
+	Flags       int                 `json:"flags,omitempty" jsonschema:"4 hides link previews, 4096 sends silently, 32768 marks Components V2" enum:"4,4096,4100,32768,36864"`
+}
+
+type attachmentInput struct {
+	ID          string `json:"id" pattern:"^[0-9]{1,20}$"`
+	Filename    string `json:"filename,omitempty" maxLength:"1024"`
+	Description string `json:"description,omitempty" maxLength:"1024"`
+}
+
+// firstMessageRule demands that a post starts with something, that its files
+// can be read, and holds its mentions to [mentionRules].
+var firstMessageRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
+	m, ok := argument[map[string]json.RawMessage](call, "message")
+	if !ok {
+		return nil
+	}
+	if m["files"] != nil && m["attachments"] != nil {
+		return &mcpcore.Issue{Path: "message.attachments", Message: "excludes files; give one of them", Code: mcpcore.IssueRule}
+	}
+	if issue := mentionIssue("message.allowed_mentions", m["allowed_mentions"]); issue != nil {
+		return issue
+	}
+	var files []upload
+	if m["files"] != nil && json.Unmarshal(m["files"], &files) != nil {
+		return nil // the schema has spoken
+	}
+	for i, f := range files {
+		if _, err := f.bytes(); err != nil {
+			return &mcpcore.Issue{Path: fmt.Sprintf("message.files.%d.data", i), Message: err.Error(), Code: mcpcore.IssueFormat}
+		}
+	}
+	for _, name := range []string{"content", "embeds", "files", "sticker_ids", "components", "attachments"} {
+		if v := string(m[name]); v != "" && v != `""` && v != "[]" {
+			return nil
+		}
+	}
+	return &mcpcore.Issue{
+		Path: "message", Message: "a post starts with a message: give content, embeds, files, sticker_ids or components", Code: mcpcore.IssueRule,
+	}
+}}
+
+type postMade struct {
+	ThreadID    discord.ChannelID  `json:"thread_id" from:"id"`
+	ParentID    *discord.ChannelID `json:"parent_id"`
+	MessageID   *discord.MessageID `json:"message_id" from:"message.id"`
+	AppliedTags []discord.TagID    `json:"applied_tags,omitempty"`
+	JumpURL     string             `json:"jump_url" from:"@derived"`
+}
+
+// createPost looks at the channel first: in a text channel the same request
+// would start a private thread and drop the message.
+func createPost(ctx context.Context, a *api, in channelsPost) (v postMade, err error) {
+	r := Request{Method: a.plan.method, Route: a.plan.template, Path: atChannel(in.ChannelID), Reason: in.AuditReason}
+	message, err := in.Message.body(a.call, &r)
+	if err != nil {
+		return v, err
+	}
+	var c struct {
+		Type    discord.ChannelType `json:"type"`
+		GuildID discord.GuildID     `json:"guild_id"`
+	}
+	if err := a.do(ctx, routeChannel, sub{Path: atChannel(in.ChannelID)}, &c); err != nil {
+		return v, err
+	}
+	if issue := refusePost(c.Type); issue != nil {
+		return v, mcpcore.Invalid(*issue)
+	}
+	body := object{}
+	for _, name := range []string{"name", "applied_tags", "auto_archive_duration", "rate_limit_per_user"} {
+		if raw, ok := a.call.Arg(name); ok {
+			body.set(name, raw)
+		}
+	}
+	body.set("message", message.json())
+	r.Body = body.json()
+	reply, err := a.rest.Do(ctx, r)
+	if err != nil {
+		return v, err
+	}
+	if err := a.project(reply, &v); err != nil {
+		return v, err
+	}
+	v.JumpURL = jumpURL(c.GuildID, v.ThreadID, discord.MessageID(v.ThreadID))
+	return v, nil
+}
+
+func refusePost(t discord.ChannelType) *mcpcore.Issue {
+	switch {
+	case t.HoldsPosts():
+		return nil
+	case t.IsThread():
+		return &mcpcore.Issue{Path: "channel_id", Message: fmt.Sprintf("is a %s; posts are started in the forum, replies are sent with messages_send", t), Code: mcpcore.IssueRule}
+	}
+	return &mcpcore.Issue{
+		Path: "channel_id", Message: fmt.Sprintf("is a %s, which holds no posts; send a message with messages_send and start a thread on it with messages_create_thread", t),
+		Code: mcpcore.IssueRule,
+	}
+}
+
+// body is the message as the caller wrote it, notifying nobody unless told to;
+// its files become parts of the request.
+func (m firstMessage) body(call *mcpcore.Call, r *Request) (object, error) {
+	given, _ := argument[map[string]json.RawMessage](call, "message")
+	message := object{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name != "files" {
+			message.set(name, given[name])
+		}
+	}
+	if !message.has(noMentions.Name) {
+		message.set(noMentions.Name, json.RawMessage(noMentions.Value(call)))
+	}
+	if len(m.Files) == 0 {
+		return message, nil
+	}
+	return message, attach(r, &message, m.Files)
+}

@@ -1,0 +1,77 @@
+package discordtools
+
+import (
+	"context"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+type integrationsList struct {
+	Integrations []integration `json:"integrations" from:"@reply"`
+	Count        int           `json:"count" from:"@count"`
+}
+
+// integration has an id of any form: Twitch's and YouTube's need not be a
+// snowflake.
+type integration struct {
+	ID            string                `json:"id"`
+	Name          *string               `json:"name"`
+	Type          string                `json:"type"`
+	Enabled       bool                  `json:"enabled"`
+	Account       *integrationAccount   `json:"account,omitempty"`
+	ApplicationID discord.ApplicationID `json:"application_id,omitempty" from:"application.id"`
+	BotID         discord.UserID        `json:"bot_id,omitempty" from:"application.bot.id"`
+	Scopes        []string              `json:"scopes,omitempty"`
+}
+
+type integrationAccount struct {
+	ID   string  `json:"id"`
+	Name *string `json:"name"`
+}
+
+type integrationRef struct {
+	guildRef
+	IntegrationID discord.IntegrationID `json:"integration_id" jsonschema:"integration, from guild_list_integrations"`
+	auditReason
+}
+
+type integrationDeleted struct {
+	Deleted       bool                  `json:"deleted" from:"@true"`
+	IntegrationID discord.IntegrationID `json:"integration_id" from:"@arg"`
+	GuildID       discord.GuildID       `json:"guild_id" from:"@arg"`
+}
+
+func integrationFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
+	var all []struct {
+		ID      string `json:"id"`
+		Name    string `json:"name"`
+		Type    string `json:"type"`
+		Account struct {
+			Name string `json:"name"`
+		} `json:"account"`
+		Application struct {
+			Bot struct {
+				ID       discord.UserID `json:"id"`
+				Username string         `json:"username"`
+			} `json:"bot"`
+		} `json:"application"`
+	}
+	err := a.do(ctx, "GET /guilds/{guild_id}/integrations", sub{Path: map[string]string{"guild_id": a.call.Text("guild_id")}}, &all)
+	if err != nil {
+		return nil, err
+	}
+	wanted := a.call.Text("integration_id")
+	for _, i := range all {
+		if i.ID != wanted {
+			continue
+		}
+		facts := mcpcore.Facts{{Name: "integration", Value: i.Name}, {Name: "type", Value: i.Type}, {Name: "account", Value: i.Account.Name}}
+		if bot := i.Application.Bot; bot.ID != "" {
+			facts = append(facts, mcpcore.Fact{Name: "bot that is kicked", Value: bot.Username + " (" + string(bot.ID) + ")"})
+		}
+		return facts, nil
+	}
+	return nil, mcpcore.Errorf(mcpcore.CodeNotFound, "the guild has no integration %s", wanted).
+		WithHint("List the guild's integrations with guild_list_integrations.")
+}

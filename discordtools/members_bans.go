@@ -1,0 +1,217 @@
+package discordtools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+// person is a user as facts name one.
+type person struct {
+	ID         discord.UserID `json:"id"`
+	Username   string         `json:"username"`
+	GlobalName string         `json:"global_name"`
+	Bot        bool           `json:"bot"`
+}
+
+// String is the name by which people know the user.
+func (p person) String() string {
+	s := p.Username
+	if p.GlobalName != "" {
+		s += " (" + p.GlobalName + ")"
+	}
+	if p.Bot {
+		s += ", a bot"
+	}
+	return s
+}
+
+// readMember reads the facts of a member.
+func (a *api) readMember(ctx context.Context, guild, user string) (mcpcore.Facts, error) {
+	var m struct {
+		User   person           `json:"user"`
+		Nick   string           `json:"nick"`
+		Roles  []discord.RoleID `json:"roles"`
+		Joined string           `json:"joined_at"`
+	}
+	err := a.do(ctx, "GET /guilds/{guild_id}/members/{user_id}", sub{Path: map[string]string{"guild_id": guild, "user_id": user}}, &m)
+	if err != nil {
+		return nil, err
+	}
+	facts := mcpcore.Facts{{Name: "user", Value: m.User.String()}}
+	if m.Nick != "" {
+		facts = append(facts, mcpcore.Fact{Name: "nickname", Value: m.Nick})
+	}
+	return append(facts, mcpcore.Fact{Name: "roles", Value: fmt.Sprint(len(m.Roles))}, mcpcore.Fact{Name: "joined", Value: m.Joined}), nil
+}
+
+// readUser reads who a user is.
+func (a *api) readUser(ctx context.Context, user string) (p person, err error) {
+	return p, a.do(ctx, "GET /users/{user_id}", sub{Path: map[string]string{"user_id": user}}, &p)
+}
+
+func kickFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
+	return a.readMember(ctx, a.call.Text("guild_id"), a.call.Text("user_id"))
+}
+
+// unknownMember is Discord's code for a user who is not in the guild.
+const unknownMember = 10007
+
+// banFacts also knows users who are not in the guild.
+func banFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
+	var in membersBan
+	if err := a.call.Bind(&in); err != nil {
+		return nil, err
+	}
+	facts, err := a.readMember(ctx, string(in.GuildID), string(in.UserID))
+	if missing, ok := errors.AsType[*mcpcore.Error](err); ok && missing.Fields["discord_code"] == unknownMember {
+		var user person
+		if user, err = a.readUser(ctx, string(in.UserID)); err == nil {
+			facts = mcpcore.Facts{{Name: "user", Value: user.String()}, {Name: "member", Value: "no"}}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(facts, in.fact()), nil
+}
+
+// namedUsers is how many of many users facts name.
+const namedUsers = 5
+
+func bulkBanFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
+	var in membersBulkBan
+	if err := a.call.Bind(&in); err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, namedUsers)
+	for _, id := range in.UserIDs[:min(namedUsers, len(in.UserIDs))] {
+		user, err := a.readUser(ctx, string(id))
+		if missing, ok := errors.AsType[*mcpcore.Error](err); ok && missing.Code == mcpcore.CodeNotFound {
+			user.Username = string(id) + " (unknown)"
+		} else if err != nil {
+			return nil, err
+		}
+		names = append(names, user.String())
+	}
+	facts := mcpcore.Facts{{Name: "users", Value: fmt.Sprint(len(in.UserIDs))}, {Name: "the first of them", Value: strings.Join(names, ", ")}}
+	return append(facts, in.fact()), nil
+}
+
+// erasure says how far back a ban deletes messages.
+type erasure struct {
+	Seconds int `json:"delete_message_seconds,omitempty" jsonschema:"also delete their messages of the last so many seconds" minimum:"0" maximum:"604800"`
+}
+
+func (e erasure) fact() mcpcore.Fact {
+	if e.Seconds == 0 {
+		return mcpcore.Fact{Name: "messages", Value: "stay"}
+	}
+	return mcpcore.Fact{Name: "messages", Value: fmt.Sprintf("of the last %d seconds are deleted", e.Seconds)}
+}
+
+type membersBan struct {
+	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
+	UserID  discord.UserID  `json:"user_id" jsonschema:"user, in the guild or not"`
+	erasure
+	auditReason
+}
+
+type memberBanned struct {
+	Banned  bool            `json:"banned" from:"@true"`
+	UserID  discord.UserID  `json:"user_id" from:"@arg"`
+	GuildID discord.GuildID `json:"guild_id" from:"@arg"`
+}
+
+type memberKicked struct {
+	Kicked  bool            `json:"kicked" from:"@true"`
+	UserID  discord.UserID  `json:"user_id" from:"@arg"`
+	GuildID discord.GuildID `json:"guild_id" from:"@arg"`
+}
+
+type memberUnbanned struct {
+	Unbanned bool            `json:"unbanned" from:"@true"`
+	UserID   discord.UserID  `json:"user_id" from:"@arg"`
+	GuildID  discord.GuildID `json:"guild_id" from:"@arg"`
+}
+
+// unban sends an empty object: Discord's description of this DELETE demands a
+// body, and gives it no members.
+func unban(ctx context.Context, a *api, in memberTarget) (memberUnbanned, error) {
+	err := a.do(ctx, "DELETE /guilds/{guild_id}/bans/{user_id}", sub{
+		Path: map[string]string{"guild_id": string(in.GuildID), "user_id": string(in.UserID)},
+		Body: json.RawMessage("{}"), Reason: in.AuditReason, Repeatable: true,
+	}, nil)
+	return memberUnbanned{Unbanned: true, UserID: in.UserID, GuildID: in.GuildID}, err
+}
+
+type membersBulkBan struct {
+	GuildID discord.GuildID  `json:"guild_id" jsonschema:"guild"`
+	UserIDs []discord.UserID `json:"user_ids" jsonschema:"users, in the guild or not" minItems:"1" maxItems:"200" uniqueItems:"true"`
+	erasure
+	auditReason
+}
+
+type membersBulkBanned struct {
+	Banned      []discord.UserID `json:"banned_users" from:"banned_users"`
+	Failed      []discord.UserID `json:"failed_users" from:"failed_users"`
+	BannedCount int              `json:"banned_count" from:"@derived"`
+	FailedCount int              `json:"failed_count" from:"@derived"`
+}
+
+func (v *membersBulkBanned) derive(*mcpcore.Call) {
+	v.BannedCount, v.FailedCount = len(v.Banned), len(v.Failed)
+}
+
+type ban struct {
+	UserID     discord.UserID `json:"user_id" from:"user.id"`
+	Username   string         `json:"username" from:"user.username"`
+	GlobalName string         `json:"global_name,omitempty" from:"user.global_name"`
+	Reason     *string        `json:"reason"`
+}
+
+type membersListBans struct {
+	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
+	Limit   int             `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"1000" default:"100"`
+	Before  discord.UserID  `json:"before,omitempty" jsonschema:"only users with a smaller id"`
+	After   discord.UserID  `json:"after,omitempty" jsonschema:"only users with a greater id"`
+}
+
+type bansPage struct {
+	Bans []ban `json:"bans" from:"@reply"`
+	page
+	onward[discord.UserID]
+}
+
+func (v *bansPage) derive(call *mcpcore.Call) {
+	v.of(len(v.Bans), limitOf(call, 100))
+	v.onward = onward[discord.UserID]{}
+	if n := len(v.Bans); n > 0 {
+		v.lead(call, v.page, v.Bans[0].UserID, v.Bans[n-1].UserID)
+	}
+}
+
+// onward is where to go on in a list that Discord sorts by id, the smallest
+// first, whichever cursor it was asked with.
+type onward[ID ~string] struct {
+	NextAfter  ID `json:"next_after,omitempty" from:"@derived"`
+	NextBefore ID `json:"next_before,omitempty" from:"@derived"`
+}
+
+// lead sets the cursors of a page that shows the items from first to last. A page
+// that was asked with before goes on at its beginning, and where it was cut also
+// at its end.
+func (o *onward[ID]) lead(call *mcpcore.Call, p page, first, last ID) {
+	back := call.Has("before")
+	if p.HasMore && back {
+		o.NextBefore = first
+	}
+	if p.HasMore && (!back || p.Truncated) {
+		o.NextAfter = last
+	}
+}

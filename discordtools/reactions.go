@@ -1,0 +1,208 @@
+package discordtools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/guildwarden/guildwarden/internal/fence"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+// reactions adds, lists and removes reactions of messages.
+//
+// Source: https://docs.discord.com/developers/resources/message#create-reaction.
+func reactions() category {
+	return category{Name: "reactions", Scope: mcpcore.ChannelScope, Tools: []declaration{
+		write[reactionRef, reacted]{
+			Name:  "reactions_create",
+			Title: "Add a reaction",
+			Doc:   `Adds the bot's own reaction to a message. A message holds 20 different emojis.`,
+			Route: "PUT /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}/@me",
+			Needs: discord.ViewChannel | discord.AddReactions,
+		},
+		destroy[reactionsClear, reactionsCleared]{
+			Name:  "reactions_delete_all",
+			Title: "Remove everybody's reactions",
+			Doc: `Removes everybody's reactions from a message for good: those with one emoji, or all of
+				them when emoji is left out. For one person's use reactions_delete_user.`,
+			Route: "DELETE /channels/{channel_id}/messages/{message_id}/reactions",
+			Calls: []string{
+				"DELETE /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}", "GET /channels/{channel_id}/messages/{message_id}",
+			},
+			Needs: discord.ViewChannel | discord.ManageMessages,
+			Facts: reactionFacts,
+			Run:   clearReactions,
+		},
+		write[reactionRef, reactionGone]{
+			Name:  "reactions_delete_own",
+			Title: "Take back a reaction",
+			Doc:   `Removes the bot's own reaction from a message.`,
+			Route: "DELETE /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}/@me",
+			Needs: discord.ViewChannel,
+		},
+		write[reactionOfUser, reactionOfUserGone]{
+			Name:  "reactions_delete_user",
+			Title: "Remove somebody's reaction",
+			Doc:   `Removes one person's reaction with one emoji from a message. They can react again.`,
+			Route: "DELETE /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}/{user_id}",
+			Needs: discord.ViewChannel | discord.ManageMessages,
+		},
+		read[reactionsList, reactionsPage]{
+			Name:  "reactions_list",
+			Title: "List who reacted",
+			Doc: `Lists who reacted to a message with one emoji, by user id. To go on, call again with
+				after set to next_after. Which emojis there are, and how many of each, says messages_get.`,
+			Route: "GET /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}",
+			Needs: discord.ViewChannel | discord.ReadMessageHistory,
+			Set:   []added{limit(25)},
+			Fence: fence.Username,
+		},
+	}}
+}
+
+// reactionRef is an emoji under a message.
+type reactionRef struct {
+	messageRef
+	Emoji string `json:"emoji" wire:"emoji_name" as:"emoji" jsonschema:"👍, or name:id of a custom emoji" minLength:"1" maxLength:"128"`
+}
+
+// reactionSeen is a reactionRef as a view shows it.
+type reactionSeen struct {
+	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
+	MessageID discord.MessageID `json:"message_id" from:"@arg"`
+	Emoji     string            `json:"emoji" from:"@arg"`
+}
+
+type reacted struct {
+	Reacted bool `json:"reacted" from:"@true"`
+	reactionSeen
+}
+
+type reactionGone struct {
+	Deleted bool `json:"deleted" from:"@true"`
+	reactionSeen
+}
+
+type reactionOfUser struct {
+	reactionRef
+	UserID discord.UserID `json:"user_id" jsonschema:"who reacted"`
+	auditReason
+}
+
+type reactionOfUserGone struct {
+	reactionGone
+	UserID discord.UserID `json:"user_id" from:"@arg"`
+}
+
+type reactionsList struct {
+	reactionRef
+	Type  int            `json:"type,omitempty" jsonschema:"0 ordinary, 1 burst" enum:"0,1"`
+	After discord.UserID `json:"after,omitempty" jsonschema:"only users with a higher id"`
+	Limit int            `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"25"`
+}
+
+type reactionsPage struct {
+	Users []reactor `json:"users" from:"@reply"`
+	page
+	NextAfter discord.UserID `json:"next_after,omitempty" from:"@derived"`
+	reactionSeen
+}
+
+type reactor struct {
+	UserID     discord.UserID `json:"user_id" from:"id"`
+	Username   string         `json:"username"`
+	GlobalName string         `json:"global_name,omitempty"`
+	Bot        bool           `json:"bot"`
+}
+
+func (v *reactionsPage) derive(call *mcpcore.Call) {
+	v.of(len(v.Users), limitOf(call, 25))
+	if v.HasMore {
+		v.NextAfter = v.Users[len(v.Users)-1].UserID
+	}
+}
+
+type reactionsClear struct {
+	messageRef
+	Emoji string `json:"emoji,omitempty" in:"local" as:"emoji" jsonschema:"only this one: 👍, or name:id of a custom emoji" minLength:"1" maxLength:"128"`
+	auditReason
+}
+
+type reactionsCleared struct {
+	Deleted   bool              `json:"deleted" from:"@true"`
+	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
+	MessageID discord.MessageID `json:"message_id" from:"@arg"`
+	Scope     string            `json:"scope" from:"@derived" enum:"all,emoji"`
+}
+
+func clearReactions(ctx context.Context, a *api, in reactionsClear) (v reactionsCleared, err error) {
+	v = reactionsCleared{Deleted: true, ChannelID: in.ChannelID, MessageID: in.MessageID, Scope: "all"}
+	if in.Emoji == "" {
+		_, err = a.send(ctx)
+		return v, err
+	}
+	v.Scope = "emoji"
+	emoji, err := readEmoji(in.Emoji)
+	if err != nil {
+		return v, err
+	}
+	return v, a.do(ctx, "DELETE /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}", sub{
+		Path:   map[string]string{"channel_id": string(in.ChannelID), "message_id": string(in.MessageID), "emoji_name": emoji},
+		Reason: in.AuditReason, Repeatable: true,
+	}, nil)
+}
+
+// reactionFacts are the message and how many reactions of which emoji will go.
+func reactionFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
+	var m struct {
+		Content string `json:"content"`
+		Author  struct {
+			Username string `json:"username"`
+		} `json:"author"`
+		Reactions []struct {
+			Count int           `json:"count"`
+			Emoji reactionEmoji `json:"emoji"`
+		} `json:"reactions"`
+	}
+	err := a.do(ctx, "GET /channels/{channel_id}/messages/{message_id}", sub{Path: map[string]string{
+		"channel_id": a.call.Text("channel_id"), "message_id": a.call.Text("message_id"),
+	}}, &m)
+	if err != nil {
+		return nil, err
+	}
+	var only reactionEmoji
+	if s, err := readEmoji(a.call.Text("emoji")); err == nil {
+		name, id, _ := strings.Cut(s, ":")
+		only = reactionEmoji{discord.EmojiID(id), name}
+	}
+	var parts []string
+	all := 0
+	for _, r := range m.Reactions {
+		if only.Name == "" || r.Emoji.same(only) {
+			parts = append(parts, fmt.Sprintf("%d × %s", r.Count, r.Emoji.Name))
+			all += r.Count
+		}
+	}
+	return mcpcore.Facts{
+		{Name: "author", Value: m.Author.Username}, {Name: "text", Value: excerpt(m.Content)},
+		{Name: "reactions that will go", Value: fmt.Sprint(all)}, {Name: "emojis", Value: strings.Join(parts, ", ")},
+	}, nil
+}
+
+// reactionEmoji is an emoji as Discord refers to it.
+type reactionEmoji struct {
+	ID   discord.EmojiID `json:"id"`
+	Name string          `json:"name"`
+}
+
+// same compares custom emojis by id, others without variation selectors, which
+// Discord leaves out at will.
+func (e reactionEmoji) same(other reactionEmoji) bool {
+	if e.ID != "" || other.ID != "" {
+		return e.ID == other.ID
+	}
+	const selector = "\uFE0F"
+	return strings.ReplaceAll(e.Name, selector, "") == strings.ReplaceAll(other.Name, selector, "")
+}

@@ -66,7 +66,8 @@ func sentFiles(t *testing.T, world *sandbox.Discord) (attachments []map[string]s
 func base64Of(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
 func withFile(name, data string) string {
-	return `{"channel_id":` + id(general) + `,"files":[{"name":` + id(name) + `,"data":` + id(data) + `}]}`
+	quoted, _ := json.Marshal(name)
+	return `{"channel_id":` + id(general) + `,"files":[{"name":` + string(quoted) + `,"data":` + id(data) + `}]}`
 }
 
 // L62 Upload of any local file

@@ -24,11 +24,9 @@ func main() {
 		func(context.Context, *mcpcore.Call, struct{}) (latency, error) {
 			return latency{bot.HeartbeatLatency().String()}, nil
 		})
-	server, err := discordtools.BuildServer(discordtools.Deps{Session: bot, Tools: []mcpcore.Tool{own}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := transport.Serve(context.Background(), server, new(transport.Stdio)); err != nil {
+	if server, err := discordtools.BuildServer(discordtools.Deps{Session: bot, Tools: []mcpcore.Tool{own}}); err != nil {
+		log.Fatal(err) // everything that is wrong, at once
+	} else if err := transport.Serve(context.Background(), server, new(transport.Stdio)); err != nil {
 		log.Fatal(err)
 	}
 }

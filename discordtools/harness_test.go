@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
@@ -82,6 +83,9 @@ func (b *bench) call(tool, args string) answer {
 	if err != nil {
 		b.Fatalf("%s: encode structured content: %v", tool, err)
 	}
+	if err := b.published(tool).Validate(value(b.T, data)); err != nil {
+		b.Errorf("%s: the answer breaks the published output schema: %v\n%s", tool, err, short(data))
+	}
 	a := answer{data: data}
 	for _, c := range res.Content {
 		a.text += c.(*mcp.TextContent).Text
@@ -96,6 +100,53 @@ func (b *bench) call(tool, args string) answer {
 		a.code = e.Code
 	}
 	return a
+}
+
+// schemas are the published output schemas, compiled.
+var schemas sync.Map // tool to *jsonschema.Schema
+
+// published is the output schema that clients receive of a tool. Clients
+// validate every answer against it, refusals and previews included.
+//
+// L47 Result does not match the published output schema.
+func (b *bench) published(tool string) *jsonschema.Schema {
+	b.Helper()
+	if s, ok := schemas.Load(tool); ok {
+		return s.(*jsonschema.Schema)
+	}
+	list, err := b.mcp.ListTools(context.Background(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, t := range list.Tools {
+		raw, err := json.Marshal(t.OutputSchema)
+		if err != nil {
+			b.Fatal(err)
+		}
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource("mem:///"+t.Name, value(b.T, raw)); err != nil {
+			b.Fatal(err)
+		}
+		s, err := c.Compile("mem:///" + t.Name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		schemas.Store(t.Name, s)
+	}
+	s, ok := schemas.Load(tool)
+	if !ok {
+		b.Fatalf("%s is not listed", tool)
+	}
+	return s.(*jsonschema.Schema)
+}
+
+func value(t *testing.T, raw []byte) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatalf("not JSON: %v", err)
+	}
+	return v
 }
 
 // answer is what a call gave: a code when it failed.

@@ -127,7 +127,7 @@ type pollMedia struct {
 
 type pollEmoji struct {
 	ID   discord.EmojiID `json:"id,omitempty" jsonschema:"of a custom emoji"`
-	Name string          `json:"name,omitempty" jsonschema:"a unicode emoji"`
+	Name string          `json:"name,omitempty" jsonschema:"a unicode emoji" maxLength:"32"`
 }
 
 // messageReference makes a message a reply or a forward.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -208,6 +209,16 @@ func TestPayloadRefusals(t *testing.T) {
 			l.down = errors.New("canary-dsn")
 			return args
 		}, mcpcore.CodeLedger},
+		{"a person who has not decided", func(t *testing.T, c *client, l *ledger) string {
+			args := confirmed(t, c)
+			l.down = fmt.Errorf("canary: %w", mcpcore.ErrApprovalPending)
+			return args
+		}, mcpcore.CodeHumanPending},
+		{"a person who said no", func(t *testing.T, c *client, l *ledger) string {
+			args := confirmed(t, c)
+			l.down = fmt.Errorf("canary: %w", mcpcore.ErrApprovalRefused)
+			return args
+		}, mcpcore.CodeHumanRefused},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

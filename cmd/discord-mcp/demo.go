@@ -184,7 +184,7 @@ func (d *demo) say(what string) {
 	d.print("\n%s", d.paint("1", fmt.Sprintf("%d. %s", d.step, what)))
 }
 
-func (d *demo) print(format string, a ...any) { fmt.Fprintf(d.out, format+"\n", a...) }
+func (d *demo) print(format string, a ...any) { _, _ = fmt.Fprintf(d.out, format+"\n", a...) }
 
 // paint colours text on a terminal.
 func (d *demo) paint(color, s string) string {

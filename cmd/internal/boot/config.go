@@ -146,9 +146,12 @@ func wanted(f validator.FieldError) string {
 
 // checkBase keeps the token from following a base address to a stranger.
 func checkBase(c Config) error {
+	if c.APIBase == "" {
+		return nil
+	}
 	u, err := url.Parse(c.APIBase)
-	if c.APIBase == "" || err != nil {
-		return nil // validate speaks of the second
+	if err != nil {
+		return errors.New("DISCORD_API_BASE is not an address") // err quotes it, and with it a password
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return errors.New("DISCORD_API_BASE must have no user, query or fragment")

@@ -58,14 +58,15 @@ var canaryArgs = map[string]any{
 
 var fenced = regexp.MustCompile(`(?s)<untrusted_discord_\w+ nonce="[0-9a-f]{16}"[^>]*>.*?\n</untrusted_discord_\w+>`)
 
-// TestTextOfUsersIsFenced lets every reading tool read canaries: none may stand
-// outside a fence in the text that agents read.
+// TestTextOfUsersIsFenced lets every reading tool read canaries, and every
+// destructive one preview their deletion: none may stand outside a fence in the
+// text that agents read.
 func TestTextOfUsersIsFenced(t *testing.T) {
 	t.Parallel()
 	b := startOn(t, canaryWorld())
 	caught := 0
 	for name, tool := range listed(t) {
-		if !tool.Annotations.ReadOnlyHint {
+		if previews := tree(t, tool.InputSchema)["properties"].(map[string]any)["__confirm"] != nil; !tool.Annotations.ReadOnlyHint && !previews {
 			continue
 		}
 		given := map[string]any{}

@@ -86,6 +86,7 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	server, err := mcpcore.BuildServer(mcpcore.Deps{
 		Name: deps.Name, Version: deps.Version, Instructions: instructions,
 		Tools: tools, Chain: chain,
+		Armed:    deps.Config.Armed,
 		Policies: append([]mcpcore.Policy{preconditions.TwoKeys(deps.Config.Armed), preconditions.ConsentAdvisory()}, deps.Policies...),
 		Evidence: deps.Evidence, Audit: deps.Audit, Ledger: deps.Ledger,
 		Hide:      func(t *mcpcore.Tool) bool { return !middleware.InCategories(t, deps.Config.Categories) },

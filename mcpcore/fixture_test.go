@@ -270,7 +270,7 @@ type sink struct {
 	outcomeWasPut chan struct{} // gets one for each outcome, when not nil
 }
 
-func (s *sink) Record(_ context.Context, e mcpcore.AuditEvent) error {
+func (s *sink) Record(ctx context.Context, e mcpcore.AuditEvent) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e.Phase == mcpcore.Outcome && s.outcomeWasPut != nil {
@@ -281,6 +281,9 @@ func (s *sink) Record(_ context.Context, e mcpcore.AuditEvent) error {
 	}
 	if e.Phase == mcpcore.Intent && s.failIntent || e.Phase == mcpcore.Outcome && s.failOutcome {
 		return errors.New("canary-sink-full")
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	s.events = append(s.events, e)
 	return nil

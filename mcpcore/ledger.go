@@ -142,7 +142,7 @@ func (c *Call) approvePayload(ctx context.Context) (Spend, error) {
 	want := c.fingerprint()
 	hash, id := c.Authorization("__confirm_hash"), ApprovalID(c.Authorization("__confirm_id"))
 	switch {
-	case false:
+	case !c.deps.Armed:
 		return Spend{}, c.propose(ctx, want, (&Error{Code: CodePayloadRequired, Detail: "this server is not armed, so it only previews"}).
 			WithHint("The operator arms the server by starting it with MCP_DRY_RUN=false. %s", CodePayloadRequired.Hint()))
 	case !c.Confirmed() || hash == "":

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/internal/canon"
+	"github.com/guildwarden/guildwarden/internal/fence"
 )
 
 // Result is what a handler made: data for programs and text for clients that
@@ -197,16 +198,31 @@ func (e *Error) text(hint string) string {
 		fmt.Fprintf(&b, "%s.\n\n", strings.TrimSuffix(sentence(e.Detail), "."))
 	}
 	if facts, ok := e.Fields["facts"].(Facts); ok {
-		for _, f := range facts {
-			fmt.Fprintf(&b, "- %s: %s\n", f.Name, visible(canon.AppendString(nil, f.Value)))
-		}
-		b.WriteByte('\n')
+		b.WriteString(fence.Text(fence.Facts, facts.lines()))
+		b.WriteString("\n\n")
 	}
 	if preview, ok := e.Fields["preview"].(json.RawMessage); ok {
 		fmt.Fprintf(&b, "Preview: `%s`\n\n", visible(preview))
 	}
 	b.WriteString(hint)
 	return b.String()
+}
+
+// maxFact is how many characters of a fact are shown.
+const maxFact = 300
+
+// lines are the facts for people and agents, one a line, each value as a JSON
+// literal: its text may come from Discord.
+func (f Facts) lines() string {
+	lines := make([]string, len(f))
+	for i, fact := range f {
+		value := []rune(fact.Value)
+		if len(value) > maxFact {
+			value = append(value[:maxFact:maxFact], '…')
+		}
+		lines[i] = fmt.Sprintf("- %s: %s", fact.Name, visible(canon.AppendString(nil, string(value))))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // visible is JSON in which characters that change the look of what stands

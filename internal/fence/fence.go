@@ -26,6 +26,7 @@ const (
 	ChannelTopic Kind = "channel_topic"
 	Template     Kind = "template"
 	AuditReason  Kind = "audit_reason"
+	Facts        Kind = "facts" // what a person must see before a call acts
 )
 
 const (

@@ -149,11 +149,19 @@ func refusal(c *restCall, status int, h http.Header, body []byte) *mcpcore.Error
 			e.Hint = "Fix the issues listed, then call again."
 		}
 	}
-	if status == http.StatusUnauthorized && e.Hint == "" && c.ownToken {
-		e.Hint = "The token in the arguments is not valid. Use the webhook's or interaction's current token."
+	if status == http.StatusUnauthorized && e.Hint == "" {
+		switch {
+		case c.ownToken:
+			e.Hint = "The token in the arguments is not valid. Use the webhook's or interaction's current token."
+		case !c.anonymous:
+			e.Hint = deadToken
+		}
 	}
 	return e
 }
+
+// deadToken is what to do about a bot's token that Discord refuses.
+const deadToken = "The bot's token is not valid, and nothing more is sent with it. The operator must give the server a new one."
 
 // text is what Discord said, to stand behind our own words.
 func (a *errorBody) text() string {

@@ -37,7 +37,7 @@ func TestRefusalCodes(t *testing.T) {
 		{"unknown code keeps the status's hint", "GET", 404, nil, `{"message":"404: Not Found","code":0}`, mcpcore.CodeNotFound,
 			"Discord refused GET /channels/{channel_id} with status 404: 404: Not Found", "", map[string]any{"status": 404}},
 		{"unauthorized", "GET", 401, nil, `{"message":"401: Unauthorized","code":0}`, mcpcore.CodeAuthInvalid,
-			"Discord refused GET /channels/{channel_id} with status 401: 401: Unauthorized", "", map[string]any{"status": 401}},
+			"Discord refused GET /channels/{channel_id} with status 401: 401: Unauthorized", "bot's token", map[string]any{"status": 401}},
 		{"other client error", "POST", 405, nil, ``, mcpcore.CodeValidation,
 			"Discord refused POST /channels/{channel_id} with status 405", "", map[string]any{"status": 405}},
 		{"too large", "POST", 413, html, `<html>`, mcpcore.CodeValidation,

@@ -28,16 +28,25 @@ func (a *api) send(ctx context.Context) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.deliver(ctx, r)
+}
+
+// deliver is the one way to Discord: it refuses routes that the tool does not
+// declare.
+func (a *api) deliver(ctx context.Context, r Request) (*Response, error) {
+	if route := r.Method + " " + r.Route; !slices.Contains(a.call.Tool().Routes, route) {
+		return nil, fmt.Errorf("%s uses the undeclared route %s", a.call.Tool().Name, route)
+	}
+	r.Repeatable = repeats(r.Method)
 	return a.rest.Do(ctx, r)
 }
 
-func (a *api) request() (Request, error) {
+// request is the call's own request by the plain rule, with what Run made of
+// members of its body.
+func (a *api) request(made ...member) (Request, error) {
 	p := a.plan
-	r := Request{
-		Method: p.method, Route: p.template, Path: map[string]string{}, Query: url.Values{},
-		Anonymous: a.anonymous, Repeatable: a.call.Tool().Repeatable && p.method != "POST" && p.method != "PATCH" || p.method == "GET",
-	}
-	body := object{}
+	r := Request{Method: p.method, Route: p.template, Path: map[string]string{}, Query: url.Values{}, Anonymous: a.anonymous}
+	var body object
 	var uploads []upload
 	for _, arg := range p.args {
 		raw, given := a.call.Arg(arg.name)
@@ -87,9 +96,15 @@ func (a *api) request() (Request, error) {
 		}
 	}
 	if len(uploads) > 0 {
-		if err := attach(&r, &body, uploads); err != nil {
+		parts, attachments, err := attach("files", uploads)
+		if err != nil {
 			return r, err
 		}
+		r.Form = append(r.Form, parts...)
+		body.set("attachments", attachments)
+	}
+	for _, m := range made {
+		body.set(m.name, m.raw)
 	}
 	if r.Body == nil && len(body) > 0 {
 		r.Body = body.json()
@@ -100,27 +115,35 @@ func (a *api) request() (Request, error) {
 	return r, nil
 }
 
-// sub is a request of a declared route beside the plain rule.
+// sub is a request of a declared route beside the plain rule. What its route
+// names in the path is the call's argument of that name, unless Path has it; a
+// write carries the call's audit_reason.
 type sub struct {
-	Path   map[string]string
-	Query  url.Values
-	Body   json.RawMessage
-	Reason string
-	// Repeatable says that a repetition has the same effect; GET always is.
-	Repeatable bool
+	Path  map[string]string
+	Query url.Values
+	Body  json.RawMessage
 }
 
-// do sends one request on a declared route and decodes the reply into out,
-// which may be nil.
-func (a *api) do(ctx context.Context, route string, s sub, out any) error {
-	if !slices.Contains(a.call.Tool().Routes, route) {
-		return fmt.Errorf("%s uses the undeclared route %s", a.call.Tool().Name, route)
-	}
+// ask sends one request on a declared route, "METHOD /template".
+func (a *api) ask(ctx context.Context, route string, s sub) (*Response, error) {
 	method, template, _ := strings.Cut(route, " ")
-	reply, err := a.rest.Do(ctx, Request{
-		Method: method, Route: template, Path: s.Path, Query: s.Query, Body: s.Body, Reason: s.Reason,
-		Repeatable: s.Repeatable || method == "GET",
-	})
+	r := Request{Method: method, Route: template, Path: map[string]string{}, Query: s.Query, Body: s.Body}
+	for _, name := range templateNames(template) {
+		value, given := s.Path[name]
+		if !given {
+			value = a.call.Text(name)
+		}
+		r.Path[name] = value
+	}
+	if method != "GET" {
+		r.Reason = a.call.Text("audit_reason")
+	}
+	return a.deliver(ctx, r)
+}
+
+// do is [api.ask] with the reply decoded into out, which may be nil.
+func (a *api) do(ctx context.Context, route string, s sub, out any) error {
+	reply, err := a.ask(ctx, route, s)
 	if err != nil || out == nil {
 		return err
 	}
@@ -128,6 +151,15 @@ func (a *api) do(ctx context.Context, route string, s sub, out any) error {
 		return fmt.Errorf("decode reply of %s: %w", route, err)
 	}
 	return nil
+}
+
+// show is [api.ask] with the reply projected into view.
+func (a *api) show(ctx context.Context, route string, s sub, view any) error {
+	reply, err := a.ask(ctx, route, s)
+	if err != nil {
+		return err
+	}
+	return a.project(reply, view)
 }
 
 // object is a JSON object in the order in which its members were set.
@@ -138,7 +170,14 @@ type member struct {
 	raw  json.RawMessage
 }
 
-func (o *object) set(name string, raw json.RawMessage) { *o = append(*o, member{name, raw}) }
+// set adds a member or replaces it.
+func (o *object) set(name string, raw json.RawMessage) {
+	if i := slices.IndexFunc(*o, func(m member) bool { return m.name == name }); i >= 0 {
+		(*o)[i].raw = raw
+		return
+	}
+	*o = append(*o, member{name, raw})
+}
 
 func (o object) has(name string) bool {
 	return slices.ContainsFunc(o, func(m member) bool { return m.name == name })

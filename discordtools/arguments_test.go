@@ -16,12 +16,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
 // sinkREST takes every request, answers with nothing, and remembers them all.
 type sinkREST struct {
 	object string // what it answers reads of one object with; "" is {}
+	list   string // and of lists; "" is []
 	mu     sync.Mutex
 	seen   []discordtools.Request
 }
@@ -31,10 +33,20 @@ func (s *sinkREST) Do(_ context.Context, r discordtools.Request) (*discordtools.
 	defer s.mu.Unlock()
 	s.seen = append(s.seen, r)
 	body := cmp.Or(s.object, "{}")
+	if r.Method == "GET" && r.Route == "/users/@me" {
+		body = `{"id":` + id(sandbox.BotID) + `,"bot":true}`
+	}
 	if r.Method == "GET" && strings.HasSuffix(r.Route, "s") {
-		body = "[]"
+		body = cmp.Or(s.list, "[]")
 	}
 	return &discordtools.Response{Status: 200, Header: http.Header{}, Body: []byte(body)}, nil
+}
+
+// reset forgets what was sent.
+func (s *sinkREST) reset(object string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.object, s.seen = object, nil
 }
 
 // all is everything that was sent, in one text.
@@ -53,12 +65,16 @@ func (s *sinkREST) all() string {
 
 // local are arguments that change the result and not the request, by tool.
 var local = map[string][]string{
-	"channels_list":                      {"parent_id", "type"},
-	"channels_list_active_threads_guild": {"parent_id"},
+	"channels_list":                      {"offset", "parent_id", "type"},
+	"channels_list_active_threads_guild": {"offset", "parent_id"},
 	"channels_modify":                    {"remove_available_tag_ids"},
 	"guild_get_widget_image_url":         {"guild_id", "style"},
+	"emojis_list_guild":                  {"offset"},
+	"invites_list_channel":               {"offset"},
+	"members_search":                     {"offset"},
 	"messages_search_recent":             {"query"},
-	"roles_list":                         {"with_counts"}, // asks another route
+	"roles_list":                         {"offset", "with_counts"}, // the latter asks another route
+	"threads_list_members":               {"offset"},
 }
 
 // TestL06EveryArgumentArrives sets each argument of each tool to a value of its
@@ -70,6 +86,14 @@ func TestL06EveryArgumentArrives(t *testing.T) {
 	for name, tool := range listed(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			rest := &sinkREST{}
+			server, err := discordtools.BuildServer(discordtools.Deps{
+				REST: rest, Config: discordtools.Config{Armed: true, ExpectedBot: sandbox.BotID}, Clock: func() time.Time { return now },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			session := connect(t, server)
 			input := tree(t, tool.InputSchema)
 			properties := input["properties"].(map[string]any)
 			var required []string
@@ -92,8 +116,8 @@ func TestL06EveryArgumentArrives(t *testing.T) {
 				if properties["__confirm"] != nil {
 					given["__confirm"] = true
 				}
-				rest := &sinkREST{object: cmp.Or(objects[name+"."+arg], objects[name])}
-				answer := callOn(t, rest, name, given)
+				rest.reset(cmp.Or(objects[name+"."+arg], objects[name]))
+				answer := callOn(t, session, name, given)
 				marks := marksOf(value)
 				if arg == "file_data" { // its bytes are sent, not their base64
 					marks = []string{"PNG"}
@@ -138,15 +162,9 @@ var objects = map[string]string{
 	"channels_modify.applied_tags":   `{"type":11}`,
 }
 
-func callOn(t *testing.T, rest discordtools.REST, tool string, args any) string {
+func callOn(t *testing.T, session *mcp.ClientSession, tool string, args any) string {
 	t.Helper()
-	server, err := discordtools.BuildServer(discordtools.Deps{
-		REST: rest, Config: discordtools.Config{Armed: true}, Clock: func() time.Time { return now },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := connect(t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
 		t.Fatal(err)
 	}

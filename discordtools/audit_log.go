@@ -32,12 +32,12 @@ func auditLog() category {
 
 type auditLogGet struct {
 	guildRef
-	Limit      int            `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"50"`
-	ActionType int            `json:"action_type,omitempty" jsonschema:"only this kind, such as 20 kick, 22 ban, 24 member changed, 25 member's roles, 12 channel deleted, 72 message deleted" minimum:"1" maximum:"255"`
-	UserID     discord.UserID `json:"user_id,omitempty" jsonschema:"only what this user did"`
-	TargetID   string         `json:"target_id,omitempty" jsonschema:"only what was done to this user, channel, role or other object" pattern:"^[0-9]{17,20}$"`
-	Before     string         `json:"before,omitempty" jsonschema:"only older than this entry" pattern:"^[0-9]{17,20}$"`
-	After      string         `json:"after,omitempty" jsonschema:"only newer than this entry" pattern:"^[0-9]{17,20}$"`
+	ActionType int               `json:"action_type,omitempty" jsonschema:"only this kind, such as 20 kick, 22 ban, 24 member changed, 25 member's roles, 12 channel deleted, 72 message deleted" minimum:"1" maximum:"255"`
+	UserID     discord.UserID    `json:"user_id,omitempty" jsonschema:"only what this user did"`
+	TargetID   discord.Snowflake `json:"target_id,omitempty" jsonschema:"only what was done to this user, channel, role or other object"`
+	Before     discord.Snowflake `json:"before,omitempty" jsonschema:"only older than this entry"`
+	After      discord.Snowflake `json:"after,omitempty" jsonschema:"only newer than this entry"`
+	Limit      int               `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"50"`
 }
 
 type auditLogPage struct {
@@ -49,7 +49,6 @@ type auditLogPage struct {
 
 // derive tells the ends apart by the order that Discord gives.
 func (v *auditLogPage) derive(call *mcpcore.Call) {
-	v.of(len(v.Entries), limitOf(call, 50))
 	if n := len(v.Entries); n > 0 {
 		v.NewestID, v.OldestID = v.Entries[0].ID, v.Entries[n-1].ID
 		if call.Has("after") {

@@ -49,8 +49,10 @@ func channels() category {
 			Title: "Follow an announcement channel",
 			Doc: `Has what an announcement channel publishes posted to another channel, also of another
 				guild, through a webhook made there. Delete that webhook to stop it.`,
-			Route: "POST /channels/{channel_id}/followers",
-			Needs: discord.ViewChannel | discord.ManageWebhooks,
+			Route:   "POST /channels/{channel_id}/followers",
+			Needs:   discord.ViewChannel | discord.ManageWebhooks,
+			NeedsIn: "webhook_channel_id",
+			Crosses: true,
 		},
 		write[channelsPost, postMade]{
 			Name:  "channels_forum_create_thread",
@@ -81,7 +83,7 @@ func channels() category {
 				can_read_history say what it may read. Threads are not among them: see
 				channels_list_active_threads_guild.`,
 			Route: routeGuildChannels,
-			Calls: []string{"GET /users/@me", "GET /guilds/{guild_id}/members/{user_id}", "GET /guilds/{guild_id}/roles"},
+			Calls: []string{routeMe, routeMember, routeRoles},
 			Scope: mcpcore.GuildScope,
 			Fence: fence.ChannelTopic,
 			Run:   listChannels,
@@ -162,13 +164,6 @@ func channels() category {
 		},
 	}}
 }
-
-// Routes that several tools read.
-const (
-	routeChannel       = "GET /channels/{channel_id}"
-	routeGuildChannels = "GET /guilds/{guild_id}/channels"
-	routeActiveThreads = "GET /guilds/{guild_id}/threads/active"
-)
 
 // atChannel is the path of a route with {channel_id} alone.
 func atChannel(id discord.ChannelID) map[string]string {

@@ -20,7 +20,7 @@ type botRights struct {
 	base  discord.Permissions
 }
 
-// rightsIn reads the bot's member and the guild's roles. Where one cannot be
+// rightsIn reads the bot's member and the roles of the guild that the call names. Where one cannot be
 // read, or a role of the bot is not among them, nothing is known. That the bot
 // owns the guild is not considered: Discord lets no bot own one. A timeout takes
 // away nothing that [botRights.reads] tells.
@@ -34,16 +34,14 @@ func (a *api) rightsIn(ctx context.Context, guild discord.GuildID) botRights {
 		reading  sync.WaitGroup
 	)
 	reading.Go(func() {
-		rolesErr = a.do(ctx, "GET /guilds/{guild_id}/roles", sub{Path: atGuild(guild)}, &roles)
+		rolesErr = a.do(ctx, routeRoles, sub{}, &roles)
 	})
 	var member struct {
 		Roles []discord.RoleID `json:"roles"`
 	}
 	bot, err := a.botID(ctx)
 	if err == nil {
-		err = a.do(ctx, "GET /guilds/{guild_id}/members/{user_id}", sub{
-			Path: map[string]string{"guild_id": string(guild), "user_id": string(bot)},
-		}, &member)
+		err = a.do(ctx, routeMember, sub{Path: map[string]string{"user_id": string(bot)}}, &member)
 	}
 	reading.Wait()
 	if err != nil || rolesErr != nil {
@@ -76,17 +74,9 @@ type channelGrants struct {
 // reads tells whether the bot can view a channel and read what was written
 // there before, nil for unknown.
 func (r botRights) reads(c channelGrants) (view, history *bool) {
-	if !r.known || c.Overwrites == nil {
+	over, err := overwritesOf(c.Overwrites)
+	if !r.known || err != nil {
 		return nil, nil
-	}
-	over := make([]discord.Overwrite, len(c.Overwrites))
-	for i, o := range c.Overwrites {
-		allow, allowErr := o.Allow.Permissions()
-		deny, denyErr := o.Deny.Permissions()
-		if allowErr != nil || denyErr != nil {
-			return nil, nil
-		}
-		over[i] = discord.Overwrite{ID: o.ID, Type: o.Type, Allow: allow, Deny: deny}
 	}
 	p := discord.InChannel(r.base, r.guild, r.bot, r.roles, over)
 	need := discord.ViewChannel | discord.ReadMessageHistory

@@ -8,9 +8,6 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-// unread is a fact that could not be read.
-const unread = "unknown"
-
 // standing is where a channel stands.
 type standing struct {
 	ID       discord.ChannelID   `json:"id"`
@@ -24,7 +21,7 @@ type standing struct {
 // channelFacts tells which channel it is and what goes with it.
 func channelFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	var c standing
-	if err := a.do(ctx, routeChannel, sub{Path: atChannel(discord.ChannelID(a.call.Text("channel_id")))}, &c); err != nil {
+	if err := a.do(ctx, routeChannel, sub{}, &c); err != nil {
 		return nil, err
 	}
 	facts := mcpcore.Facts{{Name: "kind", Value: c.Type.String()}, {Name: "name", Value: c.Name}}
@@ -54,7 +51,7 @@ func channelFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 func (a *api) parentName(ctx context.Context, c standing) string {
 	var parent standing
 	if err := a.do(ctx, routeChannel, sub{Path: atChannel(c.ParentID)}, &parent); err != nil {
-		return unread
+		return unknown
 	}
 	return parent.Name
 }
@@ -64,7 +61,7 @@ func (a *api) parentName(ctx context.Context, c standing) string {
 func (a *api) neighbours(ctx context.Context, c standing) (parent, children string) {
 	var all []standing
 	if err := a.do(ctx, routeGuildChannels, sub{Path: atGuild(c.GuildID)}, &all); err != nil {
-		return unread, unread
+		return unknown, unknown
 	}
 	n := 0
 	parent = "none"
@@ -84,7 +81,7 @@ func (a *api) activeThreads(ctx context.Context, c standing) string {
 		Threads []standing `json:"threads"`
 	}
 	if err := a.do(ctx, routeActiveThreads, sub{Path: atGuild(c.GuildID)}, &reply); err != nil {
-		return unread
+		return unknown
 	}
 	n := 0
 	for _, t := range reply.Threads {

@@ -1,7 +1,6 @@
 package discordtools
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ type channelRef struct {
 	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"channel or thread"`
 }
 
-// channelTarget is a channel, with a reason for the audit log.
+// channelTarget is a channelRef with a reason for the audit log.
 type channelTarget struct {
 	channelRef
 	auditReason
@@ -56,7 +55,7 @@ type tagChange struct {
 }
 
 type channelsCreate struct {
-	GuildID            discord.GuildID   `json:"guild_id" jsonschema:"guild"`
+	guildRef
 	Name               string            `json:"name" jsonschema:"name; text channels write it in lower case with hyphens" minLength:"1" maxLength:"100"`
 	Type               int               `json:"type,omitempty" jsonschema:"0 text, 2 voice, 4 category, 5 announcement, 13 stage, 15 forum, 16 media" enum:"0,2,4,5,13,15,16" default:"0"`
 	Topic              string            `json:"topic,omitempty" jsonschema:"topic; guidelines in forums, elsewhere 1024 characters" maxLength:"4096"`
@@ -127,21 +126,7 @@ var kindRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 	if thread < 0 || channel < 0 {
 		return nil
 	}
-	return &mcpcore.Issue{
-		Path:    ofChannels[channel],
-		Message: fmt.Sprintf("is of channels, and %s of threads; leave out what does not fit the target", ofThreads[thread]),
-		Code:    mcpcore.IssueRule,
-	}
-}}
-
-// changeRule demands something to change.
-var changeRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
-	for _, name := range call.Names() {
-		if name != "channel_id" && name != "audit_reason" {
-			return nil
-		}
-	}
-	return &mcpcore.Issue{Message: "give at least one setting to change", Code: mcpcore.IssueRule}
+	return contradiction(ofChannels[channel], "is of channels, and %s of threads; leave out what does not fit the target", ofThreads[thread])
 }}
 
 // forumRule refuses a forum's settings on what will not be a forum.
@@ -151,17 +136,11 @@ var forumRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 	}
 	for _, name := range []string{"available_tags", "default_reaction_emoji", "default_sort_order", "default_forum_layout", "default_tag_setting"} {
 		if call.Has(name) {
-			return &mcpcore.Issue{Path: name, Message: "needs type 15 (forum) or 16 (media)", Code: mcpcore.IssueRule}
+			return contradiction(name, "needs type 15 (forum) or 16 (media)")
 		}
 	}
 	return nil
 }}
-
-// argument decodes a top-level argument. It is false when there is none.
-func argument[T any](call *mcpcore.Call, name string) (v T, ok bool) {
-	raw, given := call.Arg(name)
-	return v, given && json.Unmarshal(raw, &v) == nil
-}
 
 // overwritesRule refuses overwrites that contradict themselves or each other.
 var overwritesRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
@@ -170,7 +149,7 @@ var overwritesRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue
 	for i, o := range list {
 		at := fmt.Sprintf("permission_overwrites.%d", i)
 		if seen[o.ID] {
-			return &mcpcore.Issue{Path: at + ".id", Message: "stands twice; a role or member has one overwrite", Code: mcpcore.IssueRule}
+			return contradiction(at+".id", "stands twice; a role or member has one overwrite")
 		}
 		seen[o.ID] = true
 		if issue := overlap(at+".deny", o.Allow, o.Deny); issue != nil {
@@ -190,7 +169,7 @@ func overlap(path string, allow, deny discord.PermissionSet) *mcpcore.Issue {
 	if len(both) == 0 {
 		return nil
 	}
-	return &mcpcore.Issue{Path: path, Message: strings.Join(both, ", ") + " is in allow and in deny; leave it in one", Code: mcpcore.IssueRule}
+	return contradiction(path, "%s is in allow and in deny; leave it in one", strings.Join(both, ", "))
 }
 
 const oneEmoji = "excludes emoji_id; give one of them"
@@ -205,11 +184,11 @@ var tagsRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 		at := fmt.Sprintf("available_tags.%d", i)
 		switch {
 		case t.both():
-			return &mcpcore.Issue{Path: at + ".emoji_name", Message: oneEmoji, Code: mcpcore.IssueRule}
+			return contradiction(at+".emoji_name", oneEmoji)
 		case t.ID != "" && seen[t.ID]:
-			return &mcpcore.Issue{Path: at + ".id", Message: "stands twice", Code: mcpcore.IssueRule}
+			return contradiction(at+".id", "stands twice")
 		case t.ID != "" && slices.Contains(gone, t.ID):
-			return &mcpcore.Issue{Path: at + ".id", Message: "is in remove_available_tag_ids as well; keep the tag or remove it", Code: mcpcore.IssueRule}
+			return contradiction(at+".id", "is in remove_available_tag_ids as well; keep the tag or remove it")
 		}
 		seen[t.ID] = true
 	}
@@ -218,23 +197,28 @@ var tagsRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 
 var reactionRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 	if e, _ := argument[emojiInput](call, "default_reaction_emoji"); e.both() {
-		return &mcpcore.Issue{Path: "default_reaction_emoji.emoji_name", Message: oneEmoji, Code: mcpcore.IssueRule}
+		return contradiction("default_reaction_emoji.emoji_name", oneEmoji)
 	}
 	return nil
 }}
 
-type overwriteTarget struct {
+// overwriteRef is a permission overwrite of a channel.
+type overwriteRef struct {
 	ChannelID   discord.ChannelID   `json:"channel_id" jsonschema:"channel, not a thread"`
 	OverwriteID discord.OverwriteID `json:"overwrite_id" jsonschema:"role or member"`
+}
+
+// overwriteTarget is an overwriteRef with a reason for the audit log.
+type overwriteTarget struct {
+	overwriteRef
 	auditReason
 }
 
 type overwritePut struct {
-	ChannelID   discord.ChannelID     `json:"channel_id" jsonschema:"channel, not a thread"`
-	OverwriteID discord.OverwriteID   `json:"overwrite_id" jsonschema:"role or member"`
-	Type        int                   `json:"type" jsonschema:"what overwrite_id is: 0 role, 1 member" enum:"0,1"`
-	Allow       discord.PermissionSet `json:"allow,omitempty" jsonschema:"permission bits as a decimal string; none when left out"`
-	Deny        discord.PermissionSet `json:"deny,omitempty" jsonschema:"permission bits as a decimal string; none when left out"`
+	overwriteRef
+	Type  int                   `json:"type" jsonschema:"what overwrite_id is: 0 role, 1 member" enum:"0,1"`
+	Allow discord.PermissionSet `json:"allow,omitempty" jsonschema:"permission bits as a decimal string; none when left out"`
+	Deny  discord.PermissionSet `json:"deny,omitempty" jsonschema:"permission bits as a decimal string; none when left out"`
 	auditReason
 }
 
@@ -245,14 +229,16 @@ type channelsFollow struct {
 }
 
 type channelsList struct {
-	GuildID  discord.GuildID   `json:"guild_id" jsonschema:"guild"`
+	guildRef
 	Type     *int              `json:"type,omitempty" in:"local" jsonschema:"only this type: 0 text, 2 voice, 4 category, 5 announcement, 13 stage, 15 forum, 16 media" enum:"0,2,4,5,13,15,16"`
 	ParentID discord.ChannelID `json:"parent_id,omitempty" in:"local" jsonschema:"only channels of this category"`
+	offset
 }
 
 type threadsActive struct {
-	GuildID  discord.GuildID   `json:"guild_id" jsonschema:"guild"`
+	guildRef
 	ParentID discord.ChannelID `json:"parent_id,omitempty" in:"local" jsonschema:"only threads of this channel, or posts of this forum"`
+	offset
 }
 
 type threadsArchived struct {
@@ -263,6 +249,6 @@ type threadsArchived struct {
 
 type threadsJoined struct {
 	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"channel"`
-	Before    discord.ChannelID `json:"before,omitempty" jsonschema:"only threads older than this id"`
+	Before    discord.Snowflake `json:"before,omitempty" jsonschema:"only threads older than this id"`
 	Limit     int               `json:"limit,omitempty" jsonschema:"how many" minimum:"2" maximum:"100"`
 }

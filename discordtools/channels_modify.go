@@ -24,7 +24,7 @@ func modifyChannel(ctx context.Context, a *api, in channelsModify) (v channelMod
 	tags := a.call.Has("available_tags") || a.call.Has("applied_tags")
 	var before taggedChannel
 	if tags {
-		if err := a.do(ctx, routeChannel, sub{Path: atChannel(in.ChannelID)}, &before); err != nil {
+		if err := a.do(ctx, routeChannel, sub{}, &before); err != nil {
 			return v, err
 		}
 		if issues := before.refuse(a.call, in); len(issues) > 0 {
@@ -53,31 +53,29 @@ func archivedHint(err error) error {
 	return err
 }
 
-func tagIssue(path, format string, args ...any) mcpcore.Issue {
-	return mcpcore.Issue{Path: path, Message: fmt.Sprintf(format, args...), Code: mcpcore.IssueRule}
-}
-
 // refuse says what is wrong with a change of the channel's tags.
 func (c taggedChannel) refuse(call *mcpcore.Call, in channelsModify) (issues []mcpcore.Issue) {
+	wrong := func(path, format string, args ...any) { issues = append(issues, *contradiction(path, format, args...)) }
 	if call.Has("applied_tags") {
 		if !c.Type.IsThread() {
-			issues = append(issues, tagIssue("applied_tags", "belong to a post, this is a %s; its own tags are available_tags", c.Type))
+			wrong("applied_tags", "belong to a post, this is a %s; its own tags are available_tags", c.Type)
 		}
 		return issues
 	}
 	if !c.Type.HoldsPosts() {
-		return append(issues, tagIssue("available_tags", "belong to a forum or media channel, this is a %s", c.Type))
+		wrong("available_tags", "belong to a forum or media channel, this is a %s", c.Type)
+		return issues
 	}
 	var kept, lost []discord.TagID
 	for i, t := range in.AvailableTags {
 		if t.ID != "" && !c.offers(t.ID) {
-			issues = append(issues, tagIssue(fmt.Sprintf("available_tags.%d.id", i), "is no tag of this channel; leave the id out for a new tag"))
+			wrong(fmt.Sprintf("available_tags.%d.id", i), "is no tag of this channel; leave the id out for a new tag")
 		}
 		kept = append(kept, t.ID)
 	}
 	for i, id := range in.RemoveTags {
 		if !c.offers(id) {
-			issues = append(issues, tagIssue(fmt.Sprintf("remove_available_tag_ids.%d", i), "is no tag of this channel"))
+			wrong(fmt.Sprintf("remove_available_tag_ids.%d", i), "is no tag of this channel")
 		}
 	}
 	for _, t := range c.AvailableTags {
@@ -86,7 +84,7 @@ func (c taggedChannel) refuse(call *mcpcore.Call, in channelsModify) (issues []m
 		}
 	}
 	if len(lost) > 0 {
-		issues = append(issues, tagIssue("available_tags", "would drop existing tags: %s; list them with their ids, or name them in remove_available_tag_ids", joinIDs(lost)))
+		wrong("available_tags", "would drop existing tags: %s; list them with their ids, or name them in remove_available_tag_ids", joinIDs(lost))
 	}
 	return issues
 }
@@ -110,7 +108,7 @@ func (a *api) verifyTags(ctx context.Context, in channelsModify, before taggedCh
 			With("channel_id", string(in.ChannelID)).With("patch_succeeded", true)
 	}
 	var after taggedChannel
-	if err := a.do(ctx, routeChannel, sub{Path: atChannel(in.ChannelID)}, &after); err != nil {
+	if err := a.do(ctx, routeChannel, sub{}, &after); err != nil {
 		return failed("the channel was changed, but its tags could not be read back: %w", err)
 	}
 	asked := statedTags(a.call)
@@ -168,8 +166,7 @@ func (t statedTag) describes(have tagView) bool {
 		stated(t.EmojiID, have.EmojiID) && stated(t.EmojiName, have.EmojiName)
 }
 
-// stated reports whether a text is the one that was stated, if one was. Discord
-// may add or drop the selector of an emoji's coloured form.
+// stated reports whether an emoji is the one that was stated, if one was.
 func stated[T ~string](want json.RawMessage, have *T) bool {
 	if want == nil {
 		return true
@@ -182,6 +179,5 @@ func stated[T ~string](want json.RawMessage, have *T) bool {
 	if have != nil {
 		is = *have
 	}
-	const colour = "\uFE0F"
-	return strings.ReplaceAll(string(text), colour, "") == strings.ReplaceAll(string(is), colour, "")
+	return plain(string(text)) == plain(string(is))
 }

@@ -3,7 +3,6 @@ package discordtools
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -21,7 +20,9 @@ type channelsPost struct {
 	auditReason
 }
 
-// firstMessage is the message that a post starts with.
+// firstMessage is the message that a post starts with. Its flags leave out the
+// one that marks Components V2 (32768): those messages are sent by tools whose
+// gate is an approval of the payload.
 //
 // Source: https://docs.discord.com/developers/resources/channel#start-thread-in-forum-or-media-channel-forum-and-media-thread-message-params-object.
 type firstMessage struct {
@@ -30,9 +31,9 @@ type firstMessage struct {
 	Files   []upload `json:"files,omitempty" jsonschema:"files to attach, 10 MiB each" maxItems:"10"`
 	allowedMentions
 	StickerIDs  []discord.StickerID `json:"sticker_ids,omitempty" maxItems:"3"`
-	Components  []json.RawMessage   `json:"components,omitempty" jsonschema:"component objects" maxItems:"40"`
+	Components  []json.RawMessage   `json:"components,omitempty" jsonschema:"action rows; other components need Components V2" maxItems:"40"`
 	Attachments []attachmentInput   `json:"attachments,omitempty" jsonschema:"attachments known to Discord; give new ones in files" maxItems:"10"`
-	Flags       int                 `json:"flags,omitempty" jsonschema:"4 hides link previews, 4096 sends silently, 32768 marks Components V2" enum:"4,4096,4100,32768,36864"`
+	Flags       int                 `json:"flags,omitempty" jsonschema:"4 hides link previews, 4096 sends silently, 4100 both" enum:"4,4096,4100"`
 }
 
 type attachmentInput struct {
@@ -41,36 +42,25 @@ type attachmentInput struct {
 	Description string `json:"description,omitempty" maxLength:"1024"`
 }
 
-// firstMessageRule demands that a post starts with something, that its files
-// can be read, and holds its mentions to [mentionRules].
+// firstMessageRule demands that a post starts with something and holds its
+// mentions to [mentionRules].
 var firstMessageRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 	m, ok := argument[map[string]json.RawMessage](call, "message")
 	if !ok {
 		return nil
 	}
 	if m["files"] != nil && m["attachments"] != nil {
-		return &mcpcore.Issue{Path: "message.attachments", Message: "excludes files; give one of them", Code: mcpcore.IssueRule}
+		return contradiction("message.attachments", "excludes files; give one of them")
 	}
 	if issue := mentionIssue("message.allowed_mentions", m["allowed_mentions"]); issue != nil {
 		return issue
-	}
-	var files []upload
-	if m["files"] != nil && json.Unmarshal(m["files"], &files) != nil {
-		return nil // the schema has spoken
-	}
-	for i, f := range files {
-		if _, err := f.bytes(); err != nil {
-			return &mcpcore.Issue{Path: fmt.Sprintf("message.files.%d.data", i), Message: err.Error(), Code: mcpcore.IssueFormat}
-		}
 	}
 	for _, name := range []string{"content", "embeds", "files", "sticker_ids", "components", "attachments"} {
 		if v := string(m[name]); v != "" && v != `""` && v != "[]" {
 			return nil
 		}
 	}
-	return &mcpcore.Issue{
-		Path: "message", Message: "a post starts with a message: give content, embeds, files, sticker_ids or components", Code: mcpcore.IssueRule,
-	}
+	return contradiction("message", "a post starts with a message: give content, embeds, files, sticker_ids or components")
 }}
 
 type postMade struct {
@@ -84,30 +74,23 @@ type postMade struct {
 // createPost looks at the channel first: in a text channel the same request
 // would start a private thread and drop the message.
 func createPost(ctx context.Context, a *api, in channelsPost) (v postMade, err error) {
-	r := Request{Method: a.plan.method, Route: a.plan.template, Path: atChannel(in.ChannelID), Reason: in.AuditReason}
-	message, err := in.Message.body(a.call, &r)
+	message, parts, err := in.Message.body(a.call)
 	if err != nil {
 		return v, err
 	}
-	var c struct {
-		Type    discord.ChannelType `json:"type"`
-		GuildID discord.GuildID     `json:"guild_id"`
+	r, err := a.request(member{"message", message})
+	if err != nil {
+		return v, err
 	}
-	if err := a.do(ctx, routeChannel, sub{Path: atChannel(in.ChannelID)}, &c); err != nil {
+	r.Form = parts
+	var c standing
+	if err := a.do(ctx, routeChannel, sub{}, &c); err != nil {
 		return v, err
 	}
 	if issue := refusePost(c.Type); issue != nil {
 		return v, mcpcore.Invalid(*issue)
 	}
-	body := object{}
-	for _, name := range []string{"name", "applied_tags", "auto_archive_duration", "rate_limit_per_user"} {
-		if raw, ok := a.call.Arg(name); ok {
-			body.set(name, raw)
-		}
-	}
-	body.set("message", message.json())
-	r.Body = body.json()
-	reply, err := a.rest.Do(ctx, r)
+	reply, err := a.deliver(ctx, r)
 	if err != nil {
 		return v, err
 	}
@@ -123,19 +106,16 @@ func refusePost(t discord.ChannelType) *mcpcore.Issue {
 	case t.HoldsPosts():
 		return nil
 	case t.IsThread():
-		return &mcpcore.Issue{Path: "channel_id", Message: fmt.Sprintf("is a %s; posts are started in the forum, replies are sent with messages_send", t), Code: mcpcore.IssueRule}
+		return contradiction("channel_id", "is a %s; posts are started in the forum, replies are sent with messages_send", t)
 	}
-	return &mcpcore.Issue{
-		Path: "channel_id", Message: fmt.Sprintf("is a %s, which holds no posts; send a message with messages_send and start a thread on it with messages_create_thread", t),
-		Code: mcpcore.IssueRule,
-	}
+	return contradiction("channel_id", "is a %s, which holds no posts; send a message with messages_send and start a thread on it with messages_create_thread", t)
 }
 
-// body is the message as the caller wrote it, notifying nobody unless told to;
-// its files become parts of the request.
-func (m firstMessage) body(call *mcpcore.Call, r *Request) (object, error) {
+// body is the message as the caller wrote it, notifying nobody unless told to,
+// and the parts that its files become.
+func (m firstMessage) body(call *mcpcore.Call) (json.RawMessage, []Part, error) {
 	given, _ := argument[map[string]json.RawMessage](call, "message")
-	message := object{}
+	var message object
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if name != "files" {
 			message.set(name, given[name])
@@ -145,7 +125,12 @@ func (m firstMessage) body(call *mcpcore.Call, r *Request) (object, error) {
 		message.set(noMentions.Name, json.RawMessage(noMentions.Value(call)))
 	}
 	if len(m.Files) == 0 {
-		return message, nil
+		return message.json(), nil, nil
 	}
-	return message, attach(r, &message, m.Files)
+	parts, attachments, err := attach("message.files", m.Files)
+	if err != nil {
+		return nil, nil, err
+	}
+	message.set("attachments", attachments)
+	return message.json(), parts, nil
 }

@@ -5,13 +5,19 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-// tagView is a tag that a forum offers.
-type tagView struct {
-	ID        discord.TagID    `json:"id"`
-	Name      string           `json:"name"`
-	Moderated bool             `json:"moderated"`
+// emojiRef is an emoji of a tag or channel: a custom one by its id, a unicode
+// one by its name.
+type emojiRef struct {
 	EmojiID   *discord.EmojiID `json:"emoji_id"`
 	EmojiName *string          `json:"emoji_name"`
+}
+
+// tagView is a tag that a forum offers.
+type tagView struct {
+	ID        discord.TagID `json:"id"`
+	Name      string        `json:"name"`
+	Moderated bool          `json:"moderated"`
+	emojiRef
 }
 
 // tagFields are the tags of a forum, or of a post.
@@ -25,11 +31,6 @@ type overwriteView struct {
 	Type  int                   `json:"type"`
 	Allow discord.PermissionSet `json:"allow"`
 	Deny  discord.PermissionSet `json:"deny"`
-}
-
-type emojiRef struct {
-	EmojiID   *discord.EmojiID `json:"emoji_id"`
-	EmojiName *string          `json:"emoji_name"`
 }
 
 // threadState is a thread's own state.
@@ -69,7 +70,7 @@ type channelOne struct {
 	MemberCount        *int               `json:"member_count,omitempty"`
 	Thread             *threadState       `json:"thread,omitempty" from:"thread_metadata"`
 	tagFields
-	Note string `json:"note,omitempty" from:"@derived"`
+	remarks
 }
 
 // holdsPosts explains an id whose channel has no messages of its own.
@@ -77,7 +78,7 @@ const holdsPosts = "This id is a forum or media channel: it holds posts, not mes
 
 func (v *channelOne) derive(*mcpcore.Call) {
 	if discord.ChannelType(v.Type).HoldsPosts() {
-		v.Note = holdsPosts
+		v.Warnings = []string{holdsPosts}
 	}
 }
 
@@ -105,16 +106,20 @@ type channelDeleted struct {
 	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
 }
 
-type overwriteDeleted struct {
-	Deleted     bool                `json:"deleted" from:"@true"`
+// overwriteEcho is an overwriteRef, repeated in a view.
+type overwriteEcho struct {
 	ChannelID   discord.ChannelID   `json:"channel_id" from:"@arg"`
 	OverwriteID discord.OverwriteID `json:"overwrite_id" from:"@arg"`
 }
 
+type overwriteDeleted struct {
+	Deleted bool `json:"deleted" from:"@true"`
+	overwriteEcho
+}
+
 type overwriteUpdated struct {
-	Updated     bool                `json:"updated" from:"@true"`
-	ChannelID   discord.ChannelID   `json:"channel_id" from:"@arg"`
-	OverwriteID discord.OverwriteID `json:"overwrite_id" from:"@arg"`
+	Updated bool `json:"updated" from:"@true"`
+	overwriteEcho
 }
 
 type channelFollowed struct {
@@ -129,8 +134,8 @@ type typingTriggered struct {
 
 type channelsPage struct {
 	Channels []channelItem `json:"channels" from:"@list"`
-	page
-	Warnings []string `json:"warnings,omitempty" from:"@derived"`
+	part
+	remarks
 }
 
 type channelItem struct {
@@ -144,8 +149,6 @@ type channelItem struct {
 	CanReadHistory *bool              `json:"can_read_history" from:"@derived" jsonschema:"null when unknown"`
 	AvailableTags  []tagView          `json:"available_tags,omitempty"`
 }
-
-func (v *channelsPage) derive(*mcpcore.Call) { v.of(len(v.Channels), 0) }
 
 // threadItem is a thread in a list.
 type threadItem struct {
@@ -162,15 +165,13 @@ type threadItem struct {
 type threadsActivePage struct {
 	GuildID discord.GuildID `json:"guild_id" from:"@arg"`
 	Threads []activeThread  `json:"threads" from:"@list"`
-	page
+	part
 }
 
 type activeThread struct {
 	threadItem
 	Archived bool `json:"archived" from:"thread_metadata.archived"`
 }
-
-func (v *threadsActivePage) derive(*mcpcore.Call) { v.of(len(v.Threads), 0) }
 
 type archivedThread struct {
 	threadItem
@@ -181,13 +182,11 @@ type archivedThread struct {
 type archivedFields struct {
 	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
 	Threads   []archivedThread  `json:"threads"`
-	Count     int               `json:"count" from:"@derived"`
-	HasMore   bool              `json:"has_more"`
+	toldPage
 }
 
 // last is the item a next page starts after, nil when there is none.
 func (v *archivedFields) last() *archivedThread {
-	v.Count = len(v.Threads)
 	if !v.HasMore || v.Count == 0 {
 		return nil
 	}

@@ -16,6 +16,9 @@ import (
 	"unicode"
 
 	"github.com/bwmarrin/discordgo"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
@@ -25,9 +28,6 @@ const (
 	defaultMaxBody = 16 << 20
 	defaultMaxWait = time.Minute
 	maxErrorBody   = 256 << 10 // read of an answer that is not a success
-
-	maxTries  = 3
-	firstWait = 250 * time.Millisecond // before the second try of an open outcome; doubles
 
 	// userAgent is in the form Discord asks for.
 	// Source: https://docs.discord.com/developers/reference#user-agent.
@@ -40,23 +40,36 @@ type ClientOptions struct {
 	MaxBody int64         // bytes read of a successful answer; 0: 16 MiB
 	MaxWait time.Duration // the longest wait for a rate limit, also when the context allows more; 0: one minute
 	Logger  *slog.Logger  // nil: no log. It gets methods, route templates and statuses, never a URL
+
+	// Tracer gets a CLIENT span for each try, with method, route template and
+	// status, never a URL. nil: the global one.
+	Tracer trace.TracerProvider
+
+	Resilience Resilience           // the zero value is every layer with its defaults
+	Meter      metric.MeterProvider // nil: the global one
 }
 
 // Client is the [REST] on a *discordgo.Session: it uses the session's token, its
-// http.Client and its rate-limit buckets, so that a host bot's own calls and
-// these count together, and nothing else of it. It never opens, closes or writes
-// the session. It is safe for concurrent use.
+// http.Client (without its Timeout) and its rate-limit buckets, so that a host
+// bot's own calls and these count together, and nothing else of it. It never
+// opens, closes or writes the session. It is safe for concurrent use.
 //
 // A bot token that Discord refused with 401 is not used again: calls answer
 // DISCORD_AUTH_INVALID until the session has another token. While the edge in
 // front of Discord blocks this address, calls answer DISCORD_CLOUDFLARE_BLOCKED.
+// A call that Discord answers with 403 ten times within a minute is answered here
+// for half a minute, as DISCORD_PERMISSION_DENIED with retry_after_ms.
 type Client struct {
 	session *discordgo.Session
 	http    *http.Client // for a session without one
 	base    string
+	host    string // of base
 	maxBody int64
 	log     *slog.Logger
+	tracer  trace.Tracer
 	limits  *rateLimits
+	layers  *layers
+	denied  *denials
 	dead    atomic.Pointer[string] // the token that Discord refused
 }
 
@@ -79,13 +92,19 @@ func NewClient(session *discordgo.Session, opts ClientOptions) (*Client, error) 
 	}
 	c := &Client{
 		session: session,
-		http:    &http.Client{Timeout: 20 * time.Second},
+		http:    &http.Client{},
+		denied:  &denials{},
 		base:    base,
+		host:    u.Hostname(),
 		maxBody: cmp.Or(opts.MaxBody, defaultMaxBody),
 		log:     opts.Logger,
+		tracer:  tracerOf(opts.Tracer),
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.layers, err = newLayers(opts.Resilience, c.log, opts.Meter); err != nil {
+		return nil, err
 	}
 	shared := session.Ratelimiter
 	if shared == nil {
@@ -95,49 +114,13 @@ func NewClient(session *discordgo.Session, opts ClientOptions) (*Client, error) 
 	return c, nil
 }
 
-// Do implements [REST].
-func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
-	p, bad := c.prepare(r)
-	if bad != nil {
-		return nil, bad
-	}
-	var open *mcpcore.Error // an earlier try that may have been carried out
-	for try := 1; ; try++ {
-		start := time.Now()
-		res, f := c.once(ctx, p)
-		c.note(ctx, p, try, time.Since(start), res, f)
-		if f == nil {
-			return res, nil
-		}
-		switch {
-		case f.kind == failOpen:
-			open = f.err
-		case !p.read() && open != nil:
-			f = f.after(open)
-		}
-		wait := f.wait
-		if f.kind != failRefused {
-			wait = max(wait, firstWait<<(try-1))
-		}
-		if try == maxTries || !f.again(p) || !waitFits(ctx, wait, c.limits.maxWait) {
-			return nil, p.scrub(f.err)
-		}
-		if f.kind != failRefused { // admit waits out a refusal
-			if err := waitFor(ctx, wait, nil); err != nil {
-				if !p.read() && f.kind == failOpen {
-					err = f.err
-				}
-				return nil, p.scrub(err)
-			}
-		}
-	}
-}
-
 // failure is a try without a success.
 type failure struct {
 	err  *mcpcore.Error
 	kind failKind
 	wait time.Duration // asked for before another try
+
+	answered bool // by Discord, with an answer that is not about its health
 }
 
 // failKind says what a failed try leaves behind.
@@ -168,7 +151,7 @@ func (f *failure) after(open *mcpcore.Error) *failure {
 
 // once makes one try: it waits for its turn under the rate limits, sends the
 // request and reads the answer.
-func (c *Client) once(ctx context.Context, p *restCall) (*Response, *failure) {
+func (c *Client) once(ctx context.Context, p *restCall) (_ *Response, f *failure) {
 	if ctx.Err() != nil {
 		return nil, &failure{err: callEnded(ctx, failUnsent)}
 	}
@@ -178,14 +161,21 @@ func (c *Client) once(ctx context.Context, p *restCall) (*Response, *failure) {
 			return nil, &failure{err: err}
 		}
 	}
+	if err := c.denied.check(p); err != nil {
+		return nil, &failure{err: err}
+	}
 	permit, err := c.limits.admit(ctx, p.method, p.key)
 	if err != nil {
 		return nil, &failure{err: err}
 	}
 	defer permit.leave(nil, false)
 
+	ctx, span := c.span(ctx, p)
+	defer func() { endSpan(span, f) }()
+	timed, cancel := context.WithTimeout(ctx, c.layers.Timeout)
+	defer cancel()
 	sent := &connTrace{}
-	req, bad := p.request(sent.watch(ctx), token)
+	req, bad := p.request(sent.watch(timed), token)
 	if bad != nil {
 		return nil, &failure{err: bad}
 	}
@@ -194,11 +184,13 @@ func (c *Client) once(ctx context.Context, p *restCall) (*Response, *failure) {
 		return nil, p.broken(ctx, fault, sent.certainlyNot(fault))
 	}
 	defer res.Body.Close()
+	span.SetAttributes(attribute.Int("http.response.status_code", res.StatusCode))
 	ok := res.StatusCode >= 200 && res.StatusCode < 300
 	if res.StatusCode != http.StatusTooManyRequests {
 		permit.leave(res.Header, ok)
 	}
 	if ok {
+		c.denied.clear(p)
 		return c.success(ctx, p, res)
 	}
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // the status says the most; a cut body is read as far as it goes
@@ -208,9 +200,13 @@ func (c *Client) once(ctx context.Context, p *restCall) (*Response, *failure) {
 	case res.StatusCode == http.StatusUnauthorized && !p.anonymous && !p.ownToken:
 		c.latch(ctx, token, body)
 	}
-	f := &failure{err: refusal(p, res.StatusCode, res.Header, body)}
-	if res.StatusCode >= 500 {
+	f = &failure{err: refusal(p, res.StatusCode, res.Header, body)}
+	switch {
+	case res.StatusCode >= 500:
 		f.kind, f.wait = failOpen, retryAfter(res.Header)
+	case f.err.Code != mcpcore.CodeCloudflare:
+		f.answered = true
+		c.denied.note(ctx, p, f.err, c.log)
 	}
 	return nil, f
 }
@@ -227,14 +223,14 @@ func (c *Client) success(ctx context.Context, p *restCall, res *http.Response) (
 			e.Code = mcpcore.CodeOutcomeUnknown
 			e.Detail += "; Discord accepted the call"
 		}
-		return nil, &failure{err: e.With("status", res.StatusCode)}
+		return nil, &failure{err: e.With("status", res.StatusCode), answered: true}
 	case err == nil && int64(len(body)) >= res.ContentLength && !cutOff(res.Header, body):
 		return done, nil
 	case err == nil:
 		err = io.ErrUnexpectedEOF
 	}
 	if p.read() {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
 			return nil, p.broken(ctx, err, false)
 		}
 		return nil, &failure{
@@ -282,19 +278,21 @@ func (c *Client) checkToken(token string) *mcpcore.Error {
 	case strings.ContainsFunc(token, unicode.IsControl):
 		return mcpcore.Errorf(mcpcore.CodeAuthInvalid, "the session's token has a character that cannot be sent; nothing was sent")
 	case dead != nil && *dead == token:
-		return mcpcore.Errorf(mcpcore.CodeAuthInvalid, "Discord refused the bot's token earlier; nothing was sent").With("status", http.StatusUnauthorized)
+		return mcpcore.Errorf(mcpcore.CodeAuthInvalid, "Discord refused the bot's token earlier; nothing was sent").With("status", http.StatusUnauthorized).WithHint(deadToken)
 	}
 	return nil
 }
 
 // client is the session's HTTP client, which is not to follow redirects: the
-// next address would get the token or the body a second time.
+// next address would get the token or the body a second time. Each try has its
+// own timeout.
 func (c *Client) client() *http.Client {
 	hc := c.http
 	if c.session.Client != nil {
 		hc = c.session.Client
 	}
 	own := *hc
+	own.Timeout = 0
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
 }

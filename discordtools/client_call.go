@@ -21,7 +21,7 @@ import (
 // restCall is a [Request] that was checked and encoded, ready for any number of
 // tries.
 type restCall struct {
-	method, route string
+	method, route string // as they may be shown
 	url, key      string
 	contentType   string
 	body          []byte
@@ -45,7 +45,7 @@ func (p *restCall) repeatable() bool {
 
 // prepare checks and encodes a request. Nothing that it refuses reaches Discord.
 func (c *Client) prepare(r Request) (*restCall, *mcpcore.Error) {
-	p := &restCall{method: r.Method, route: r.Route, anonymous: r.Anonymous, repeats: r.Repeatable}
+	p := &restCall{method: r.Method, route: shownRoute(r.Route), anonymous: r.Anonymous, repeats: r.Repeatable}
 	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, r.Method) {
 		return nil, mcpcore.Errorf(mcpcore.CodeInternal, "the route %s has no method that Discord knows", r.Route)
 	}

@@ -368,7 +368,13 @@ func (o oracle) shows(p *projection, replies []node, path string) (problems []st
 		var found []node
 		switch {
 		case f.embedded != nil:
-			problems = append(problems, o.shows(f.embedded, replies, path)...)
+			inner := replies
+			for _, steps := range f.paths {
+				for _, step := range steps {
+					inner = o.members(inner, step)
+				}
+			}
+			problems = append(problems, o.shows(f.embedded, inner, path)...)
 			continue
 		case f.special == "reply":
 			found = replies

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -30,8 +31,11 @@ type spec[In, Out any] struct {
 	Repeatable bool          // stated for POST and PATCH; GET, PUT and DELETE always are
 	Needs      discord.Permissions
 	NeedsWhen  []mcpcore.Need
+	NeedsIn    string
 	Intents    discord.Intents
 	Outranks   string
+	Crosses    bool
+	Unlocked   bool
 	Rules      []mcpcore.Rule
 	Redact     []string
 	Set        []added    // what the server adds to the body or query where the caller gave none
@@ -81,11 +85,13 @@ func limit(n int) added {
 }
 
 func build[In, Out any](effect mcpcore.Effect, d spec[In, Out], s *shared, c category) mcpcore.Tool {
+	method, _, _ := strings.Cut(d.Route, " ")
 	t := mcpcore.Tool{
 		Name: d.Name, Title: d.Title, Doc: d.Doc, Category: c.Name,
 		Effect: effect, Gate: d.Gate, Scope: c.Scope,
-		Repeatable: d.Repeatable || effect == mcpcore.Read || settled(d.Route),
-		Needs:      d.Needs, NeedsWhen: d.NeedsWhen, Intents: d.Intents, Outranks: d.Outranks,
+		Repeatable: d.Repeatable || effect == mcpcore.Read || repeats(method),
+		Needs:      d.Needs, NeedsWhen: d.NeedsWhen, NeedsIn: d.NeedsIn, Intents: d.Intents, Outranks: d.Outranks,
+		Crosses: d.Crosses, Anonymous: d.Anonymous, Unlocked: d.Unlocked,
 		Rules: d.Rules, Redact: d.Redact,
 	}
 	if d.Scope != 0 {
@@ -131,6 +137,6 @@ func build[In, Out any](effect mcpcore.Effect, d spec[In, Out], s *shared, c cat
 				return nil, err
 			}
 		}
-		return present(call, &view, d.Fence)
+		return present(a, &view, d.Fence)
 	}, append(planTags, viewTag)...)
 }

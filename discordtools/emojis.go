@@ -2,8 +2,7 @@ package discordtools
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -28,9 +27,9 @@ func emojis() category {
 		destroy[emojiTarget, emojiDeleted]{
 			Name:  "emojis_delete",
 			Title: "Delete an emoji",
-			Doc:   `Deletes an emoji of a guild for good. Messages that use it show its name instead.`,
+			Doc:   `Deletes an emoji of a guild for good.`,
 			Route: "DELETE /guilds/{guild_id}/emojis/{emoji_id}",
-			Calls: []string{"GET /guilds/{guild_id}/emojis/{emoji_id}"},
+			Calls: []string{routeEmoji},
 			Needs: discord.ManageGuildExpressions,
 			Facts: emojiFacts,
 		},
@@ -38,7 +37,7 @@ func emojis() category {
 			Name:  "emojis_get",
 			Title: "Get an emoji",
 			Doc:   `Reads one emoji of a guild. In text it is written <:name:id>, in reactions name:id.`,
-			Route: "GET /guilds/{guild_id}/emojis/{emoji_id}",
+			Route: routeEmoji,
 			Fence: fence.Username,
 		},
 		read[emojisList, emojisPage]{
@@ -61,27 +60,16 @@ func emojis() category {
 	}}
 }
 
-// anyGiven demands at least one of the arguments, an empty one counting: it
-// clears.
-func anyGiven(names ...string) mcpcore.Rule {
-	list := strings.Join(names, ", ")
-	return mcpcore.Rule{Doc: "Give at least one of " + list + ".", Check: func(call *mcpcore.Call) *mcpcore.Issue {
-		for _, name := range names {
-			if call.Has(name) {
-				return nil
-			}
-		}
-		return &mcpcore.Issue{Message: "give at least one of " + list, Code: mcpcore.IssueRule}
-	}}
-}
+const routeEmoji = "GET /guilds/{guild_id}/emojis/{emoji_id}"
 
 type emojisList struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
+	guildRef
+	offset
 }
 
 // emojiOf is an emoji of a guild.
 type emojiOf struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
+	guildRef
 	EmojiID discord.EmojiID `json:"emoji_id" jsonschema:"emoji"`
 }
 
@@ -91,10 +79,10 @@ type emojiTarget struct {
 }
 
 type emojisCreate struct {
-	GuildID discord.GuildID  `json:"guild_id" jsonschema:"guild"`
-	Name    string           `json:"name" jsonschema:"letters, digits, underscore" minLength:"2" maxLength:"32" pattern:"^[A-Za-z0-9_]*$"`
-	Image   string           `json:"image" as:"image" maxBytes:"262144" jsonschema:"data URI of a png, jpeg, gif, webp or avif, 256 KiB decoded; paths and addresses are not read" minLength:"1"`
-	Roles   []discord.RoleID `json:"roles,omitempty" jsonschema:"only these roles may use it" maxItems:"250" uniqueItems:"true"`
+	guildRef
+	Name  string           `json:"name" jsonschema:"letters, digits, underscore" minLength:"2" maxLength:"32" pattern:"^[A-Za-z0-9_]*$"`
+	Image string           `json:"image" as:"image" maxBytes:"262144" jsonschema:"data URI of a png, jpeg, gif, webp or avif, 256 KiB decoded; paths and addresses are not read" minLength:"1"`
+	Roles []discord.RoleID `json:"roles,omitempty" jsonschema:"only these roles may use it" maxItems:"250" uniqueItems:"true"`
 	auditReason
 }
 
@@ -122,10 +110,8 @@ type emojiOne struct {
 
 type emojisPage struct {
 	Emojis []emojiOne `json:"emojis" from:"@reply"`
-	page
+	part
 }
-
-func (v *emojisPage) derive(*mcpcore.Call) { v.of(len(v.Emojis), 0) }
 
 type emojiDeleted struct {
 	Deleted bool            `json:"deleted" from:"@true"`
@@ -135,26 +121,23 @@ type emojiDeleted struct {
 
 func emojiFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	var e struct {
-		Name     string
-		Animated bool
-		Roles    []discord.RoleID
-		User     struct{ Username string }
+		Name     string           `json:"name"`
+		Animated bool             `json:"animated"`
+		Roles    []discord.RoleID `json:"roles"`
+		User     person           `json:"user"`
 	}
-	err := a.do(ctx, "GET /guilds/{guild_id}/emojis/{emoji_id}", sub{Path: map[string]string{
-		"guild_id": a.call.Text("guild_id"), "emoji_id": a.call.Text("emoji_id"),
-	}}, &e)
-	if err != nil {
+	if err := a.do(ctx, routeEmoji, sub{}, &e); err != nil {
 		return nil, err
 	}
 	kind := "still"
 	if e.Animated {
 		kind = "animated"
 	}
-	who := "everyone"
+	roles := "all"
 	if n := len(e.Roles); n > 0 {
-		who = fmt.Sprintf("%d roles", n)
+		roles = strconv.Itoa(n)
 	}
 	return mcpcore.Facts{
-		{Name: "emoji", Value: e.Name}, {Name: "kind", Value: kind}, {Name: "usable by", Value: who}, {Name: "uploaded by", Value: e.User.Username},
+		{Name: "emoji", Value: e.Name}, {Name: "kind", Value: kind}, {Name: "roles that may use it", Value: roles}, {Name: "uploaded by", Value: e.User.String()},
 	}, nil
 }

@@ -71,7 +71,7 @@ func TestEmojis(t *testing.T) {
 		{
 			shows: "preview", tool: "emojis_delete", setup: restricted, args: `{"guild_id":` + id(guild) + `,"emoji_id":"1200000000000000499"}`,
 			sent: []string{"GET " + path + "/1200000000000000499"}, code: mcpcore.CodeDryRun,
-			want: `{"facts":[{"name":"emoji","value":"crew"},{"value":"animated"},{"name":"usable by","value":"1 roles"},{"name":"uploaded by"}]}`,
+			want: `{"facts":[{"name":"emoji","value":"crew"},{"value":"animated"},{"name":"roles that may use it","value":"1"},{"name":"uploaded by"}]}`,
 		},
 		{
 			shows: "preview of none", tool: "emojis_delete", args: `{"guild_id":` + id(guild) + `,"emoji_id":"1200000000000000498"}`,

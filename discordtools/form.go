@@ -51,7 +51,7 @@ func (p placed) rule() mcpcore.Rule {
 		case len(data) == 0:
 			return issue(mcpcore.IssueSmall, errors.New("must not be empty"))
 		case p.maxBytes > 0 && len(data) > p.maxBytes:
-			return issue(mcpcore.IssueBig, fmt.Errorf("has %d bytes, Discord takes at most %d", len(data), p.maxBytes))
+			return issue(mcpcore.IssueBig, errors.New(tooBig(len(data), p.maxBytes)))
 		}
 		return nil
 	}}

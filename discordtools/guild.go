@@ -1,8 +1,6 @@
 package discordtools
 
 import (
-	"strconv"
-
 	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -18,7 +16,7 @@ func guild() category {
 			Title: "Get a guild",
 			Doc: `Reads a guild's settings, features and approximate member counts. Its channels, roles
 				and members have tools of their own.`,
-			Route: "GET /guilds/{guild_id}",
+			Route: routeGuild,
 			Set:   []added{{"with_counts", func(*mcpcore.Call) string { return "true" }}},
 			Fence: fence.ChannelTopic,
 		},
@@ -52,7 +50,7 @@ func guild() category {
 			Title: "Count whom a prune would kick",
 			Doc: `Counts the members a prune with the same arguments would kick, kicking nobody: inactive
 				members without roles and, with include_roles, only members all of whose roles are listed.`,
-			Route: "GET /guilds/{guild_id}/prune",
+			Route: routePrune,
 			Needs: discord.ManageGuild | discord.KickMembers,
 			Set:   []added{pruneDays},
 		},
@@ -63,7 +61,7 @@ func guild() category {
 				include_roles also inactive members who have roles, but only members all of whose roles are
 				listed: whoever has one that is not listed stays.`,
 			Route: "POST /guilds/{guild_id}/prune",
-			Calls: []string{"GET /guilds/{guild_id}", "GET /guilds/{guild_id}/prune"},
+			Calls: []string{routeGuild, routePrune},
 			Needs: discord.ManageGuild | discord.KickMembers,
 			Set:   []added{pruneDays},
 			Facts: pruneFacts,
@@ -72,7 +70,7 @@ func guild() category {
 			Name:  "guild_list_integrations",
 			Title: "List integrations",
 			Doc:   `Lists the guild's integrations (bots, Twitch, YouTube), 50 at most.`,
-			Route: "GET /guilds/{guild_id}/integrations",
+			Route: routeIntegrations,
 			Needs: discord.ManageGuild,
 			Fence: fence.Username,
 		},
@@ -82,7 +80,7 @@ func guild() category {
 			Doc: `Removes an integration from the guild for good. Its bot is kicked and its webhooks are
 				deleted. Do not remove the bot you act through.`,
 			Route: "DELETE /guilds/{guild_id}/integrations/{integration_id}",
-			Calls: []string{"GET /guilds/{guild_id}/integrations"},
+			Calls: []string{routeIntegrations},
 			Needs: discord.ManageGuild,
 			Facts: integrationFacts,
 		},
@@ -165,10 +163,3 @@ func guild() category {
 type guildRef struct {
 	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
 }
-
-// inactiveDays is how long a member who is pruned was inactive, unless the
-// caller says. It is always sent, so that a count and the prune that follows
-// mean the same.
-const inactiveDays = 7
-
-var pruneDays = added{"days", func(*mcpcore.Call) string { return strconv.Itoa(inactiveDays) }}

@@ -2,6 +2,7 @@ package discordtools
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -42,6 +43,8 @@ type integrationDeleted struct {
 	GuildID       discord.GuildID       `json:"guild_id" from:"@arg"`
 }
 
+const routeIntegrations = "GET /guilds/{guild_id}/integrations"
+
 func integrationFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	var all []struct {
 		ID      string `json:"id"`
@@ -51,14 +54,10 @@ func integrationFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 			Name string `json:"name"`
 		} `json:"account"`
 		Application struct {
-			Bot struct {
-				ID       discord.UserID `json:"id"`
-				Username string         `json:"username"`
-			} `json:"bot"`
+			Bot person `json:"bot"`
 		} `json:"application"`
 	}
-	err := a.do(ctx, "GET /guilds/{guild_id}/integrations", sub{Path: map[string]string{"guild_id": a.call.Text("guild_id")}}, &all)
-	if err != nil {
+	if err := a.do(ctx, routeIntegrations, sub{}, &all); err != nil {
 		return nil, err
 	}
 	wanted := a.call.Text("integration_id")
@@ -68,7 +67,7 @@ func integrationFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 		}
 		facts := mcpcore.Facts{{Name: "integration", Value: i.Name}, {Name: "type", Value: i.Type}, {Name: "account", Value: i.Account.Name}}
 		if bot := i.Application.Bot; bot.ID != "" {
-			facts = append(facts, mcpcore.Fact{Name: "bot that is kicked", Value: bot.Username + " (" + string(bot.ID) + ")"})
+			facts = append(facts, mcpcore.Fact{Name: "bot that is kicked", Value: fmt.Sprintf("%s (%s)", bot.Username, bot.ID)})
 		}
 		return facts, nil
 	}

@@ -39,14 +39,23 @@ type pruneCount struct {
 type guildPruned struct {
 	Pruned  *int            `json:"pruned" jsonschema:"were kicked; null is unknown"`
 	GuildID discord.GuildID `json:"guild_id" from:"@arg"`
-	Note    string          `json:"note,omitempty" from:"@derived"`
+	remarks
 }
 
 func (v *guildPruned) derive(*mcpcore.Call) {
 	if v.Pruned == nil {
-		v.Note = "How many members were pruned is unknown: Discord was not asked to count. It is not 0; the audit log says it."
+		v.Warnings = []string{"How many members were pruned is unknown: Discord was not asked to count. It is not 0; the audit log says it."}
 	}
 }
+
+const routePrune = "GET /guilds/{guild_id}/prune"
+
+// inactiveDays is how long a member who is pruned was inactive, unless the
+// caller says. It is always sent, so that a count and the prune that follows
+// mean the same.
+const inactiveDays = 7
+
+var pruneDays = added{"days", func(*mcpcore.Call) string { return strconv.Itoa(inactiveDays) }}
 
 // pruneFacts counts with exactly what the prune will be given.
 func pruneFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
@@ -54,7 +63,6 @@ func pruneFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	if err := a.call.Bind(&in); err != nil {
 		return nil, err
 	}
-	path := map[string]string{"guild_id": string(in.GuildID)}
 	var g struct {
 		Name  string `json:"name"`
 		Roles []struct {
@@ -62,7 +70,7 @@ func pruneFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 			Name string         `json:"name"`
 		} `json:"roles"`
 	}
-	if err := a.do(ctx, "GET /guilds/{guild_id}", sub{Path: path}, &g); err != nil {
+	if err := a.do(ctx, routeGuild, sub{}, &g); err != nil {
 		return nil, err
 	}
 	names := map[discord.RoleID]string{}
@@ -74,9 +82,7 @@ func pruneFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	for i, id := range in.IncludeRoles {
 		name, known := names[id]
 		if !known {
-			return nil, mcpcore.Invalid(mcpcore.Issue{
-				Path: fmt.Sprintf("include_roles.%d", i), Message: fmt.Sprintf("%s is no role of this guild; list its roles", id), Code: mcpcore.IssueRule,
-			})
+			return nil, mcpcore.Invalid(*contradiction(fmt.Sprintf("include_roles.%d", i), "%s is no role of this guild; list its roles", id))
 		}
 		ids[i], roles[i] = string(id), name
 	}
@@ -86,15 +92,11 @@ func pruneFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 		whose = "no role, or none but " + strings.Join(roles, ", ")
 	}
 	var count pruneCount
-	if err := a.do(ctx, "GET /guilds/{guild_id}/prune", sub{Path: path, Query: query}, &count); err != nil {
+	if err := a.do(ctx, routePrune, sub{Query: query}, &count); err != nil {
 		return nil, err
 	}
-	kicked := "unknown"
-	if count.Pruned != nil {
-		kicked = strconv.Itoa(*count.Pruned)
-	}
 	return mcpcore.Facts{
-		{Name: "guild", Value: g.Name}, {Name: "members to be kicked", Value: kicked},
+		{Name: "guild", Value: g.Name}, {Name: "members to be kicked", Value: countOf(count.Pruned)},
 		{Name: "inactive for days", Value: query.Get("days")}, {Name: "who have", Value: whose},
 	}, nil
 }

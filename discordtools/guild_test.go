@@ -230,7 +230,7 @@ func TestL19Prune(t *testing.T) {
 		},
 		{
 			shows: "not counted is unknown, not 0", tool: "guild_begin_prune", setup: sleepers, args: at + `,"compute_prune_count":false,"__confirm":true}`,
-			sent: []string{"POST " + path + `/prune {"days":7,"compute_prune_count":false}`}, want: `{"pruned":null,"note":"*"}`, says: "unknown",
+			sent: []string{"POST " + path + `/prune {"days":7,"compute_prune_count":false}`}, want: `{"pruned":null,"warnings":["*"]}`, says: "unknown",
 		},
 		{
 			shows: "without the permission", tool: "guild_begin_prune", args: `{"guild_id":` + id(sandbox.DemoClub) + `,"__confirm":true}`,

@@ -17,8 +17,7 @@ type welcomeModified struct {
 type welcomeChannel struct {
 	ChannelID   discord.ChannelID `json:"channel_id"`
 	Description string            `json:"description"`
-	EmojiID     *discord.EmojiID  `json:"emoji_id"`
-	EmojiName   *string           `json:"emoji_name"`
+	emojiRef
 }
 
 type welcomeScreen struct {
@@ -48,6 +47,11 @@ type welcomeModify struct {
 type welcomeChannelInput struct {
 	ChannelID   discord.ChannelID `json:"channel_id"`
 	Description string            `json:"description" minLength:"1" maxLength:"50"`
-	EmojiID     *discord.EmojiID  `json:"emoji_id,omitempty" jsonschema:"of a custom emoji"`
-	EmojiName   *string           `json:"emoji_name,omitempty" jsonschema:"a unicode emoji, or the custom one's name" maxLength:"100"`
+	namedEmoji
+}
+
+// namedEmoji is an emoji of a welcome screen or an onboarding.
+type namedEmoji struct {
+	EmojiID   *discord.EmojiID `json:"emoji_id,omitempty" jsonschema:"of a custom emoji"`
+	EmojiName *string          `json:"emoji_name,omitempty" jsonschema:"a unicode emoji, or the custom one's name" maxLength:"100"`
 }

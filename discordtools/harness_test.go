@@ -161,7 +161,8 @@ type row struct {
 	shows string // what it shows
 	tool  string
 	args  string
-	setup func(*sandbox.Discord) // changes the world first
+	setup func(*sandbox.Discord)   // changes the world first
+	deps  func(*discordtools.Deps) // changes the server's parts
 	// sent is each request that Discord must have seen, in order, as
 	// "METHOD /path?query BODY"; "*" in a body stands for any value. nil is none.
 	sent []string
@@ -180,7 +181,11 @@ func run(t *testing.T, rows []row) {
 	for _, r := range rows {
 		t.Run(r.tool+"/"+r.shows, func(t *testing.T) {
 			t.Parallel()
-			b := start(t)
+			b := start(t, func(d *discordtools.Deps) {
+				if r.deps != nil {
+					r.deps(d)
+				}
+			})
 			if r.setup != nil {
 				r.setup(b.world)
 			}

@@ -1,10 +1,12 @@
 package discordtools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 
 	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -19,8 +21,8 @@ func invites() category {
 		write[invitesCreate, inviteMade]{
 			Name:  "invites_create_channel",
 			Title: "Create an invite",
-			Doc: `Makes an invite to a channel. Unless unique is true, a like invite of the bot is given
-				back instead of a new one. Whoever has the link can join: set max_age and max_uses.`,
+			Doc: `Creates an invite to a channel. Unless unique is true, a similar invite of the bot is
+				given back instead of a new one. Whoever has the link can join: set max_age and max_uses.`,
 			Route:     "POST /channels/{channel_id}/invites",
 			Scope:     mcpcore.ChannelScope,
 			Needs:     discord.ViewChannel | discord.CreateInstantInvite,
@@ -32,15 +34,15 @@ func invites() category {
 			Title: "Revoke an invite",
 			Doc:   `Revokes an invite for good: its link stops working everywhere it was posted.`,
 			Route: "DELETE /invites/{code}",
-			Calls: []string{"GET /invites/{code}", "GET /channels/{channel_id}/invites"},
+			Calls: []string{routeInvite, routeChannelInvites},
 			Needs: discord.ManageChannels,
 			Facts: inviteFacts,
 		},
 		read[invitesGet, inviteOne]{
 			Name:      "invites_get",
 			Title:     "Look up an invite",
-			Doc:       `Looks up where an invite leads, also to guilds the bot is not in. How often it was used says invites_list_channel.`,
-			Route:     "GET /invites/{code}",
+			Doc:       `Looks up where an invite leads, also to guilds the bot is not in. Uses are in invites_list_channel.`,
+			Route:     routeInvite,
 			Anonymous: true,
 			Fence:     fence.ChannelTopic,
 		},
@@ -48,13 +50,18 @@ func invites() category {
 			Name:  "invites_list_channel",
 			Title: "List a channel's invites",
 			Doc:   `Lists the invites to one channel with their uses, ends and makers.`,
-			Route: "GET /channels/{channel_id}/invites",
+			Route: routeChannelInvites,
 			Scope: mcpcore.ChannelScope,
 			Needs: discord.ViewChannel | discord.ManageChannels,
 			Fence: fence.Username,
 		},
 	}}
 }
+
+const (
+	routeInvite         = "GET /invites/{code}"
+	routeChannelInvites = "GET /channels/{channel_id}/invites"
+)
 
 type invitesCreate struct {
 	ChannelID discord.ChannelID     `json:"channel_id" jsonschema:"channel to invite to"`
@@ -65,7 +72,7 @@ type invitesCreate struct {
 	Target    int                   `json:"target_type,omitempty" jsonschema:"in a voice channel: 1 a stream, 2 an activity" enum:"1,2"`
 	User      discord.UserID        `json:"target_user_id,omitempty" jsonschema:"whose stream"`
 	App       discord.ApplicationID `json:"target_application_id,omitempty" jsonschema:"which activity"`
-	Roles     []discord.RoleID      `json:"role_ids,omitempty" jsonschema:"roles that who joins by it gets" maxItems:"250" uniqueItems:"true"`
+	Roles     []discord.RoleID      `json:"role_ids,omitempty" jsonschema:"roles for whoever joins by it" maxItems:"250" uniqueItems:"true"`
 	auditReason
 }
 
@@ -75,9 +82,9 @@ var inviteTarget = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 	for _, part := range []struct{ kind, name string }{{"1", "target_user_id"}, {"2", "target_application_id"}} {
 		switch wanted := string(raw) == part.kind; {
 		case wanted && !call.Has(part.name):
-			return &mcpcore.Issue{Path: part.name, Message: "is required with target_type " + part.kind, Code: mcpcore.IssueRule}
+			return contradiction(part.name, "is required with target_type %s", part.kind)
 		case !wanted && call.Has(part.name):
-			return &mcpcore.Issue{Path: part.name, Message: "goes with target_type " + part.kind + " only", Code: mcpcore.IssueRule}
+			return contradiction(part.name, "goes with target_type %s only", part.kind)
 		}
 	}
 	return nil
@@ -95,11 +102,13 @@ type inviteMade struct {
 	InviterID discord.UserID    `json:"inviter_id,omitempty" from:"inviter.id"`
 }
 
-func (v *inviteMade) derive(*mcpcore.Call) { v.URL = "https://discord.gg/" + url.PathEscape(v.Code) }
+func (v *inviteMade) derive(*mcpcore.Call) { v.URL = inviteURL(v.Code) }
+
+func inviteURL(code string) string { return "https://discord.gg/" + url.PathEscape(code) }
 
 // inviteRef is an invite by its code.
 type inviteRef struct {
-	Code string `json:"code" as:"invite" jsonschema:"the code alone: what follows discord.gg/" minLength:"1" maxLength:"100"`
+	Code discord.InviteCode `json:"code" as:"invite" jsonschema:"the code alone: what follows discord.gg/" minLength:"1" maxLength:"100"`
 }
 
 type inviteRevoke struct {
@@ -138,7 +147,7 @@ type inviteOne struct {
 }
 
 func (v *inviteOne) derive(*mcpcore.Call) {
-	v.URL = "https://discord.gg/" + url.PathEscape(v.Code)
+	v.URL = inviteURL(v.Code)
 	v.UntrustedNames = fencedJSON(fence.ChannelTopic, struct {
 		Guild   string `json:"guild,omitempty"`
 		Channel string `json:"channel,omitempty"`
@@ -149,11 +158,12 @@ func (v *inviteOne) derive(*mcpcore.Call) {
 
 type invitesList struct {
 	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"channel of a guild"`
+	offset
 }
 
 type invitesPage struct {
 	Invites []inviteItem `json:"invites" from:"@reply"`
-	page
+	part
 }
 
 type inviteItem struct {
@@ -168,48 +178,38 @@ type inviteItem struct {
 	InviterName string         `json:"inviter_name,omitempty" from:"inviter.global_name|inviter.username"`
 }
 
-func (v *invitesPage) derive(*mcpcore.Call) { v.of(len(v.Invites), 0) }
-
 // inviteFacts are where the invite leads, who made it and how often it was
 // used. Uses are shown to those alone who manage the channel.
 func inviteFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
-	code := a.call.Text("code")
 	var i struct {
-		Guild   struct{ Name string }
-		Channel struct {
-			ID   discord.ChannelID
-			Name string
-		}
-		Inviter struct{ Username string }
-		Expires string `json:"expires_at"`
+		Guild   standing `json:"guild"`
+		Channel standing `json:"channel"`
+		Inviter person   `json:"inviter"`
+		Expires string   `json:"expires_at"`
 	}
-	if err := a.do(ctx, "GET /invites/{code}", sub{Path: map[string]string{"code": code}}, &i); err != nil {
+	if err := a.do(ctx, routeInvite, sub{}, &i); err != nil {
 		return nil, err
 	}
-	uses := "unknown"
+	uses := unknown
 	var all []struct {
-		Code    string
-		Uses    int
-		MaxUses int `json:"max_uses"`
+		Code    string `json:"code"`
+		Uses    int    `json:"uses"`
+		MaxUses int    `json:"max_uses"`
 	}
-	err := a.do(ctx, "GET /channels/{channel_id}/invites", sub{Path: map[string]string{"channel_id": string(i.Channel.ID)}}, &all)
+	err := a.do(ctx, routeChannelInvites, sub{Path: atChannel(i.Channel.ID)}, &all)
 	if refused, ok := errors.AsType[*mcpcore.Error](err); ok && refused.Code != mcpcore.CodePermission && refused.Code != mcpcore.CodeNotFound {
 		return nil, err
 	}
 	for _, other := range all {
-		if other.Code != code {
+		if other.Code != a.call.Text("code") {
 			continue
 		}
-		if uses = fmt.Sprint(other.Uses); other.MaxUses > 0 {
-			uses = fmt.Sprintf("%d of %d", other.Uses, other.MaxUses)
+		if uses = strconv.Itoa(other.Uses); other.MaxUses > 0 {
+			uses += fmt.Sprintf(" of %d", other.MaxUses)
 		}
 	}
-	end := i.Expires
-	if end == "" {
-		end = "never"
-	}
 	return mcpcore.Facts{
-		{Name: "guild", Value: i.Guild.Name}, {Name: "channel", Value: i.Channel.Name}, {Name: "inviter", Value: i.Inviter.Username},
-		{Name: "uses", Value: uses}, {Name: "ends", Value: end},
+		{Name: "guild", Value: i.Guild.Name}, {Name: "channel", Value: i.Channel.Name}, {Name: "inviter", Value: i.Inviter.String()},
+		{Name: "uses", Value: uses}, {Name: "ends", Value: cmp.Or(i.Expires, "never")},
 	}, nil
 }

@@ -75,7 +75,7 @@ func TestInvites(t *testing.T) {
 		{
 			shows: "preview says where it leads", tool: "invites_delete", setup: harbour, args: `{"code":"harbour7"}`,
 			sent: []string{"GET /invites/harbour7", "GET /channels/" + general + "/invites"}, code: mcpcore.CodeDryRun,
-			want: `{"facts":[{"name":"guild","value":"Lighthouse Games"},{"name":"channel","value":"general"},{"name":"inviter","value":"marina"},{"name":"uses","value":"4 of 10"},{"name":"ends","value":"2026-03-14T16:08:26.000000+00:00"}]}`,
+			want: `{"facts":[{"name":"guild","value":"Lighthouse Games"},{"name":"channel","value":"general"},{"name":"inviter","value":"marina (Marina Holt)"},{"name":"uses","value":"4 of 10"},{"name":"ends","value":"2026-03-14T16:08:26.000000+00:00"}]}`,
 		},
 		{
 			shows: "preview without a look at the uses", tool: "invites_delete", setup: foreign, args: `{"code":"reads"}`,

@@ -2,7 +2,6 @@ package discordtools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/guildwarden/guildwarden/internal/fence"
@@ -32,7 +31,7 @@ func members() category {
 			Name:  "members_search",
 			Title: "Search members",
 			Doc: `Finds members whose user name or nickname starts with a text, whatever its case.
-				There is no second page: raise limit or give more of the name.`,
+				Discord gives the first ones only: raise limit or give more of the name.`,
 			Route: "GET /guilds/{guild_id}/members/search",
 			Set:   []added{limit(25)},
 			Fence: fence.Username,
@@ -42,15 +41,14 @@ func members() category {
 			Title: "Get a member",
 			Doc: `Reads one member: names, roles, when they joined, whether they are timed out. For a
 				user outside the guild use users_get.`,
-			Route: "GET /guilds/{guild_id}/members/{user_id}",
+			Route: routeMember,
 			Fence: fence.Username,
 		},
-		read[membersMe, memberOne]{
+		read[guildRef, memberOne]{
 			Name:  "members_get_current_user",
 			Title: "Get the bot's membership",
 			Doc:   `Reads the bot as a member of a guild: its nickname and its roles there.`,
-			Route: "GET /users/@me",
-			Calls: []string{"GET /guilds/{guild_id}/members/{user_id}"},
+			Calls: []string{routeMe, routeMember},
 			Fence: fence.Username,
 			Run:   getMyMembership,
 		},
@@ -82,6 +80,7 @@ func members() category {
 			Route:      "PATCH /guilds/{guild_id}/members/@me",
 			Repeatable: true,
 			Needs:      discord.ChangeNickname,
+			Redact:     []string{"avatar", "banner"},
 			Fence:      fence.Username,
 		},
 		write[memberRole, memberRoleAdded]{
@@ -106,7 +105,7 @@ func members() category {
 			Doc: `Removes a member from a guild. They can rejoin with an invite; members_ban prevents
 				that, a timeout (members_modify) only silences them.`,
 			Route:    "DELETE /guilds/{guild_id}/members/{user_id}",
-			Calls:    []string{"GET /guilds/{guild_id}/members/{user_id}"},
+			Calls:    []string{routeMember},
 			Needs:    discord.KickMembers,
 			Outranks: "user_id",
 			Facts:    kickFacts,
@@ -117,7 +116,7 @@ func members() category {
 			Doc: `Bans a user from a guild, whether or not they are in it, and can delete their recent
 				messages. They cannot rejoin until members_unban. For a softer removal use members_kick.`,
 			Route:    "PUT /guilds/{guild_id}/bans/{user_id}",
-			Calls:    []string{"GET /guilds/{guild_id}/members/{user_id}", "GET /users/{user_id}"},
+			Calls:    []string{routeMember, routeUser},
 			Needs:    discord.BanMembers,
 			Outranks: "user_id",
 			Facts:    banFacts,
@@ -125,10 +124,10 @@ func members() category {
 		destroy[membersBulkBan, membersBulkBanned]{
 			Name:  "members_bulk_ban",
 			Title: "Ban several users",
-			Doc: `Bans up to 200 users from a guild at once and can delete their recent messages. Who
-				could not be banned is listed in failed_users: banned already, or not below the bot.`,
+			Doc: `Bans several users from a guild and can delete their recent messages. Those who could
+				not be banned are in failed_users: banned already, or not below the bot.`,
 			Route:    "POST /guilds/{guild_id}/bulk-ban",
-			Calls:    []string{"GET /users/{user_id}"},
+			Calls:    []string{routeUser},
 			Needs:    discord.BanMembers | discord.ManageGuild,
 			Outranks: "user_ids",
 			Facts:    bulkBanFacts,
@@ -144,7 +143,7 @@ func members() category {
 		read[memberRef, ban]{
 			Name:  "members_get_ban",
 			Title: "Get a ban",
-			Doc:   `Reads the ban of one user and its reason. It is not found when the user is not banned.`,
+			Doc:   `Reads the ban of one user and its reason. Not found means that the user is not banned.`,
 			Route: "GET /guilds/{guild_id}/bans/{user_id}",
 			Needs: discord.BanMembers,
 			Fence: fence.AuditReason,
@@ -163,13 +162,13 @@ func members() category {
 	}}
 }
 
-// memberRef is a user of a guild.
+// memberRef is a user, seen from a guild.
 type memberRef struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	UserID  discord.UserID  `json:"user_id" jsonschema:"user"`
+	guildRef
+	UserID discord.UserID `json:"user_id" jsonschema:"user"`
 }
 
-// memberTarget is a user of a guild, with a reason for the audit log.
+// memberTarget is a memberRef with a reason for the audit log.
 type memberTarget struct {
 	memberRef
 	auditReason
@@ -185,9 +184,9 @@ type memberNames struct {
 }
 
 type membersList struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	Limit   int             `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"1000" default:"100"`
-	After   discord.UserID  `json:"after,omitempty" jsonschema:"only users with a greater id"`
+	guildRef
+	After discord.UserID `json:"after,omitempty" jsonschema:"only users with a greater id"`
+	Limit int            `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"1000" default:"100"`
 }
 
 type membersPage struct {
@@ -204,11 +203,9 @@ type memberItem struct {
 	Timeout  string           `json:"communication_disabled_until,omitempty"`
 }
 
-func (v *membersPage) derive(call *mcpcore.Call) {
-	v.of(len(v.Members), limitOf(call, 100))
-	v.NextAfter = ""
-	if n := len(v.Members); v.HasMore && n > 0 {
-		v.NextAfter = v.Members[n-1].UserID
+func (v *membersPage) derive(*mcpcore.Call) {
+	if v.HasMore && v.Count > 0 {
+		v.NextAfter = v.Members[v.Count-1].UserID
 	}
 	names := make([]memberNames, len(v.Members))
 	for i, m := range v.Members {
@@ -231,17 +228,16 @@ func listMembers(ctx context.Context, a *api, _ membersList) (v membersPage, err
 }
 
 type membersSearch struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	Query   string          `json:"query" jsonschema:"beginning of a user name or nickname" minLength:"1" maxLength:"100"`
-	Limit   int             `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"1000" default:"25"`
+	guildRef
+	Query string `json:"query" jsonschema:"beginning of a user name or nickname" minLength:"1" maxLength:"100"`
+	Limit int    `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"1000" default:"25"`
+	offset
 }
 
 type membersFound struct {
 	Matches []memberNames `json:"matches" from:"@reply"`
-	page
+	part
 }
-
-func (v *membersFound) derive(call *mcpcore.Call) { v.of(len(v.Matches), limitOf(call, 25)) }
 
 type memberOne struct {
 	memberItem
@@ -253,21 +249,10 @@ type memberOne struct {
 	Avatar       string  `json:"avatar,omitempty" jsonschema:"of this guild"`
 }
 
-type membersMe struct {
-	GuildID discord.GuildID `json:"guild_id" in:"local" jsonschema:"guild"`
-}
-
-func getMyMembership(ctx context.Context, a *api, in membersMe) (v memberOne, err error) {
+func getMyMembership(ctx context.Context, a *api, _ guildRef) (v memberOne, err error) {
 	bot, err := a.botID(ctx)
 	if err != nil {
 		return v, err
 	}
-	var member json.RawMessage
-	err = a.do(ctx, "GET /guilds/{guild_id}/members/{user_id}", sub{Path: map[string]string{
-		"guild_id": string(in.GuildID), "user_id": string(bot),
-	}}, &member)
-	if err != nil {
-		return v, err
-	}
-	return v, a.project(&Response{Body: member}, &v)
+	return v, a.show(ctx, routeMember, sub{Path: map[string]string{"user_id": string(bot)}}, &v)
 }

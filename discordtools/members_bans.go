@@ -5,59 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-// person is a user as facts name one.
-type person struct {
-	ID         discord.UserID `json:"id"`
-	Username   string         `json:"username"`
-	GlobalName string         `json:"global_name"`
-	Bot        bool           `json:"bot"`
-}
-
-// String is the name by which people know the user.
-func (p person) String() string {
-	s := p.Username
-	if p.GlobalName != "" {
-		s += " (" + p.GlobalName + ")"
-	}
-	if p.Bot {
-		s += ", a bot"
-	}
-	return s
-}
-
-// readMember reads the facts of a member.
-func (a *api) readMember(ctx context.Context, guild, user string) (mcpcore.Facts, error) {
-	var m struct {
-		User   person           `json:"user"`
-		Nick   string           `json:"nick"`
-		Roles  []discord.RoleID `json:"roles"`
-		Joined string           `json:"joined_at"`
-	}
-	err := a.do(ctx, "GET /guilds/{guild_id}/members/{user_id}", sub{Path: map[string]string{"guild_id": guild, "user_id": user}}, &m)
-	if err != nil {
-		return nil, err
-	}
-	facts := mcpcore.Facts{{Name: "user", Value: m.User.String()}}
-	if m.Nick != "" {
-		facts = append(facts, mcpcore.Fact{Name: "nickname", Value: m.Nick})
-	}
-	return append(facts, mcpcore.Fact{Name: "roles", Value: fmt.Sprint(len(m.Roles))}, mcpcore.Fact{Name: "joined", Value: m.Joined}), nil
-}
-
-// readUser reads who a user is.
-func (a *api) readUser(ctx context.Context, user string) (p person, err error) {
-	return p, a.do(ctx, "GET /users/{user_id}", sub{Path: map[string]string{"user_id": user}}, &p)
-}
-
-func kickFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
-	return a.readMember(ctx, a.call.Text("guild_id"), a.call.Text("user_id"))
-}
+func kickFacts(ctx context.Context, a *api) (mcpcore.Facts, error) { return a.readMember(ctx) }
 
 // unknownMember is Discord's code for a user who is not in the guild.
 const unknownMember = 10007
@@ -68,10 +23,10 @@ func banFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	if err := a.call.Bind(&in); err != nil {
 		return nil, err
 	}
-	facts, err := a.readMember(ctx, string(in.GuildID), string(in.UserID))
+	facts, err := a.readMember(ctx)
 	if missing, ok := errors.AsType[*mcpcore.Error](err); ok && missing.Fields["discord_code"] == unknownMember {
 		var user person
-		if user, err = a.readUser(ctx, string(in.UserID)); err == nil {
+		if user, err = a.readUser(ctx, in.UserID); err == nil {
 			facts = mcpcore.Facts{{Name: "user", Value: user.String()}, {Name: "member", Value: "no"}}
 		}
 	}
@@ -91,7 +46,7 @@ func bulkBanFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	}
 	names := make([]string, 0, namedUsers)
 	for _, id := range in.UserIDs[:min(namedUsers, len(in.UserIDs))] {
-		user, err := a.readUser(ctx, string(id))
+		user, err := a.readUser(ctx, id)
 		if missing, ok := errors.AsType[*mcpcore.Error](err); ok && missing.Code == mcpcore.CodeNotFound {
 			user.Username = string(id) + " (unknown)"
 		} else if err != nil {
@@ -99,7 +54,7 @@ func bulkBanFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 		}
 		names = append(names, user.String())
 	}
-	facts := mcpcore.Facts{{Name: "users", Value: fmt.Sprint(len(in.UserIDs))}, {Name: "the first of them", Value: strings.Join(names, ", ")}}
+	facts := mcpcore.Facts{{Name: "users", Value: strconv.Itoa(len(in.UserIDs))}, {Name: "the first of them", Value: strings.Join(names, ", ")}}
 	return append(facts, in.fact()), nil
 }
 
@@ -116,50 +71,48 @@ func (e erasure) fact() mcpcore.Fact {
 }
 
 type membersBan struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	UserID  discord.UserID  `json:"user_id" jsonschema:"user, in the guild or not"`
+	memberRef
 	erasure
 	auditReason
 }
 
-type memberBanned struct {
-	Banned  bool            `json:"banned" from:"@true"`
+// memberEcho is a memberRef, repeated in a view.
+type memberEcho struct {
 	UserID  discord.UserID  `json:"user_id" from:"@arg"`
 	GuildID discord.GuildID `json:"guild_id" from:"@arg"`
+}
+
+type memberBanned struct {
+	Banned bool `json:"banned" from:"@true"`
+	memberEcho
 }
 
 type memberKicked struct {
-	Kicked  bool            `json:"kicked" from:"@true"`
-	UserID  discord.UserID  `json:"user_id" from:"@arg"`
-	GuildID discord.GuildID `json:"guild_id" from:"@arg"`
+	Kicked bool `json:"kicked" from:"@true"`
+	memberEcho
 }
 
 type memberUnbanned struct {
-	Unbanned bool            `json:"unbanned" from:"@true"`
-	UserID   discord.UserID  `json:"user_id" from:"@arg"`
-	GuildID  discord.GuildID `json:"guild_id" from:"@arg"`
+	Unbanned bool `json:"unbanned" from:"@true"`
+	memberEcho
 }
 
 // unban sends an empty object: Discord's description of this DELETE demands a
 // body, and gives it no members.
-func unban(ctx context.Context, a *api, in memberTarget) (memberUnbanned, error) {
-	err := a.do(ctx, "DELETE /guilds/{guild_id}/bans/{user_id}", sub{
-		Path: map[string]string{"guild_id": string(in.GuildID), "user_id": string(in.UserID)},
-		Body: json.RawMessage("{}"), Reason: in.AuditReason, Repeatable: true,
-	}, nil)
-	return memberUnbanned{Unbanned: true, UserID: in.UserID, GuildID: in.GuildID}, err
+func unban(ctx context.Context, a *api, in memberTarget) (v memberUnbanned, err error) {
+	return v, a.show(ctx, "DELETE /guilds/{guild_id}/bans/{user_id}", sub{Body: json.RawMessage("{}")}, &v)
 }
 
 type membersBulkBan struct {
-	GuildID discord.GuildID  `json:"guild_id" jsonschema:"guild"`
+	guildRef
 	UserIDs []discord.UserID `json:"user_ids" jsonschema:"users, in the guild or not" minItems:"1" maxItems:"200" uniqueItems:"true"`
 	erasure
 	auditReason
 }
 
 type membersBulkBanned struct {
-	Banned      []discord.UserID `json:"banned_users" from:"banned_users"`
-	Failed      []discord.UserID `json:"failed_users" from:"failed_users"`
+	Banned      []discord.UserID `json:"banned_users"`
+	Failed      []discord.UserID `json:"failed_users"`
 	BannedCount int              `json:"banned_count" from:"@derived"`
 	FailedCount int              `json:"failed_count" from:"@derived"`
 }
@@ -176,10 +129,10 @@ type ban struct {
 }
 
 type membersListBans struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	Limit   int             `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"1000" default:"100"`
-	Before  discord.UserID  `json:"before,omitempty" jsonschema:"only users with a smaller id"`
-	After   discord.UserID  `json:"after,omitempty" jsonschema:"only users with a greater id"`
+	guildRef
+	Before discord.UserID `json:"before,omitempty" jsonschema:"only users with a smaller id"`
+	After  discord.UserID `json:"after,omitempty" jsonschema:"only users with a greater id"`
+	Limit  int            `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"1000" default:"100"`
 }
 
 type bansPage struct {
@@ -189,8 +142,6 @@ type bansPage struct {
 }
 
 func (v *bansPage) derive(call *mcpcore.Call) {
-	v.of(len(v.Bans), limitOf(call, 100))
-	v.onward = onward[discord.UserID]{}
 	if n := len(v.Bans); n > 0 {
 		v.lead(call, v.page, v.Bans[0].UserID, v.Bans[n-1].UserID)
 	}

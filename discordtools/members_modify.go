@@ -74,11 +74,11 @@ func modifyMember(ctx context.Context, a *api, in membersModify) (v memberModifi
 }
 
 type membersModifyMe struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	Nick    *string         `json:"nick,omitempty" jsonschema:"null removes it" maxLength:"32"`
-	Avatar  *string         `json:"avatar,omitempty" as:"image" jsonschema:"image as a data URI; null removes it"`
-	Banner  *string         `json:"banner,omitempty" as:"image" jsonschema:"image as a data URI; null removes it"`
-	Bio     *string         `json:"bio,omitempty" jsonschema:"null removes it" maxLength:"190"`
+	guildRef
+	Nick   *string `json:"nick,omitempty" jsonschema:"null removes it" maxLength:"32"`
+	Avatar *string `json:"avatar,omitempty" as:"image" jsonschema:"image as a data URI; null removes it"`
+	Banner *string `json:"banner,omitempty" as:"image" jsonschema:"image as a data URI; null removes it"`
+	Bio    *string `json:"bio,omitempty" jsonschema:"null removes it" maxLength:"190"`
 	auditReason
 }
 

@@ -2,7 +2,6 @@ package discordtools
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/guildwarden/guildwarden/internal/canon"
@@ -78,7 +77,7 @@ var mentionRules = []mcpcore.Rule{{Check: func(call *mcpcore.Call) *mcpcore.Issu
 // none.
 func mentionIssue(path string, raw json.RawMessage) *mcpcore.Issue {
 	if string(raw) == "null" {
-		return &mcpcore.Issue{Path: path, Message: "null would notify everybody the text mentions; leave it out to notify nobody", Code: mcpcore.IssueRule}
+		return contradiction(path, "null would notify everybody the text mentions; leave it out to notify nobody")
 	}
 	var m mentions
 	if raw == nil || json.Unmarshal(raw, &m) != nil {
@@ -86,7 +85,7 @@ func mentionIssue(path string, raw json.RawMessage) *mcpcore.Issue {
 	}
 	for _, kind := range m.Parse {
 		if kind == "users" && len(m.Users) > 0 || kind == "roles" && len(m.Roles) > 0 {
-			return &mcpcore.Issue{Path: path + "." + kind, Message: fmt.Sprintf("excludes %q in parse; give the list or the kind", kind), Code: mcpcore.IssueRule}
+			return contradiction(path+"."+kind, "excludes %q in parse; give the list or the kind", kind)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package discordtools
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/guildwarden/guildwarden/internal/fence"
@@ -77,9 +78,6 @@ type pollAnswerView struct {
 	Text     string `json:"text" from:"poll_media.text"`
 }
 
-// finish works out what follows from the other fields.
-func (m *messageFields) finish() { m.Edited = m.EditedAt != "" }
-
 // text is everything readable in the message, for a fence.
 func (m *messageFields) text() string {
 	var parts []string
@@ -131,8 +129,12 @@ func (m *messageFields) text() string {
 // takes no empty message, so its text was withheld.
 func (m *messageFields) blank() bool {
 	const withMoreThanText = 1<<7 | 1<<13 // loading, voice message
-	return (m.Type == 0 || m.Type == 19) && m.Flags&withMoreThanText == 0 && m.text() == ""
+	return m.Content == "" && m.Flags&withMoreThanText == 0 && slices.Contains(written, m.Type) && m.text() == ""
 }
+
+// written are the types of messages that somebody wrote: default, reply, and
+// the answers to commands.
+var written = []int{0, 19, 20, 23}
 
 // textDisplays passes the text of components at any depth to add.
 func textDisplays(raw json.RawMessage, add func(string)) {
@@ -156,23 +158,33 @@ const withheld = "The text of some messages is withheld: the application lacks t
 // noHistory explains an empty page.
 const noHistory = "Nothing came back. Discord also answers like this when the bot lacks READ_MESSAGE_HISTORY in the channel, so this does not prove that nobody wrote anything."
 
-func warnings(all []*messageFields) []string {
-	if len(all) == 0 {
-		return []string{noHistory}
-	}
-	for _, m := range all {
-		if m.blank() {
-			return []string{withheld}
-		}
-	}
-	return nil
+// shown is a message of a view, and its id.
+type shown struct {
+	id discord.MessageID
+	*messageFields
 }
 
-// fenced is the messages for people, with what there is to warn of.
-func fenced(channel discord.ChannelID, ids []discord.MessageID, all []*messageFields, warn []string) string {
+// finish works out what follows from the messages' other fields, and what there
+// is to warn of.
+func finish(all ...shown) remarks {
+	if len(all) == 0 {
+		return remarks{[]string{noHistory}}
+	}
+	var r remarks
+	for _, m := range all {
+		m.Edited = m.EditedAt != ""
+		if r.Warnings == nil && m.blank() {
+			r.Warnings = []string{withheld}
+		}
+	}
+	return r
+}
+
+// fenced is the messages for people.
+func fenced(channel discord.ChannelID, all ...shown) string {
 	items := make([]fence.Item, len(all))
 	for i, m := range all {
-		items[i] = fence.Item{ID: string(ids[i]), Author: m.AuthorName, Content: m.text()}
+		items[i] = fence.Item{ID: string(m.id), Author: m.AuthorName, Content: m.text()}
 	}
-	return strings.Join(append([]string{fence.Messages(string(channel), items)}, warn...), "\n\n")
+	return fence.Messages(string(channel), items)
 }

@@ -3,10 +3,8 @@ package discordtools
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
+	"slices"
 
-	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -20,10 +18,10 @@ func messages() category {
 		read[messagesRead, messagesPage]{
 			Name:  "messages_read",
 			Title: "Read messages",
-			Doc: `Reads messages of a channel or thread, newest first, up to 100 a call. To go back
-				further, call again with before set to oldest_id. A forum holds posts, not messages:
-				list its threads and read one of them.`,
-			Route:   "GET /channels/{channel_id}/messages",
+			Doc: `Reads messages of a channel or thread, newest first. To go further back, call again
+				with before set to oldest_id. A forum holds posts, not messages: list its threads and read
+				one of them.`,
+			Route:   routeMessages,
 			Needs:   discord.ViewChannel | discord.ReadMessageHistory,
 			Intents: discord.MessageContent,
 			Rules:   []mcpcore.Rule{mcpcore.Exclusive("before", "after", "around")},
@@ -33,7 +31,7 @@ func messages() category {
 			Name:    "messages_get",
 			Title:   "Get a message",
 			Doc:     `Reads one message with its embeds, attachments, components, reactions and poll.`,
-			Route:   "GET /channels/{channel_id}/messages/{message_id}",
+			Route:   routeMessage,
 			Needs:   discord.ViewChannel | discord.ReadMessageHistory,
 			Intents: discord.MessageContent,
 		},
@@ -42,7 +40,7 @@ func messages() category {
 			Title: "Search recent messages",
 			Doc: `Searches one page of a channel's messages for a text, whatever its case. To search
 				further back, call again with before set to oldest_scanned_id, also when nothing matched.`,
-			Route:   "GET /channels/{channel_id}/messages",
+			Route:   routeMessages,
 			Needs:   discord.ViewChannel | discord.ReadMessageHistory,
 			Intents: discord.MessageContent,
 			Rules:   []mcpcore.Rule{mcpcore.Exclusive("before", "after")},
@@ -56,9 +54,10 @@ func messages() category {
 				or a forward. Nobody is notified unless allowed_mentions says so. In a forum, start a post
 				with channels_forum_create_thread; for Components V2 use components_v2_send.`,
 			Route:     "POST /channels/{channel_id}/messages",
-			Calls:     []string{"GET /channels/{channel_id}"},
+			Calls:     []string{routeChannel},
 			Needs:     discord.ViewChannel | discord.SendMessages,
 			NeedsWhen: sendNeeds,
+			Crosses:   true, // a message of one guild can be forwarded to another
 			Rules: append([]mcpcore.Rule{
 				mcpcore.AnyOf("content", "embeds", "files", "sticker_ids", "poll", "message_reference"),
 			}, mentionRules...),
@@ -83,20 +82,19 @@ func messages() category {
 			Doc: `Deletes one message for good. Deleting somebody else's needs MANAGE_MESSAGES; several
 				at once are quicker with messages_bulk_delete.`,
 			Route: "DELETE /channels/{channel_id}/messages/{message_id}",
-			Calls: []string{"GET /channels/{channel_id}/messages/{message_id}"},
+			Calls: []string{routeMessage},
 			Needs: discord.ManageMessages,
 			Facts: messageFacts,
 		},
 		destroy[messagesBulkDelete, messagesBulkDeleted]{
 			Name:  "messages_bulk_delete",
 			Title: "Delete several messages",
-			Doc: `Deletes up to 100 messages of one channel for good. Discord deletes no message older
+			Doc: `Deletes several messages of one channel for good. Discord deletes no message older
 				than two weeks this way: those are left and listed as too_old; delete them one by one.`,
 			Route:      "POST /channels/{channel_id}/messages/bulk-delete",
-			Calls:      []string{"DELETE /channels/{channel_id}/messages/{message_id}"},
+			Calls:      []string{"DELETE /channels/{channel_id}/messages/{message_id}", routeMessages},
 			Repeatable: true,
 			Needs:      discord.ManageMessages,
-			Redact:     []string{"message_ids"},
 			Facts:      bulkFacts,
 			Run:        bulkDelete,
 		},
@@ -130,7 +128,7 @@ func messages() category {
 		write[messageTarget, messagePinned]{
 			Name:  "messages_pin",
 			Title: "Pin a message",
-			Doc:   `Pins a message. A channel holds 250 pins; unpin one first when it is full.`,
+			Doc:   `Pins a message. Where a channel is full of pins, unpin one first.`,
 			Route: "PUT /channels/{channel_id}/messages/pins/{message_id}",
 			Needs: discord.PinMessages,
 		},
@@ -154,11 +152,11 @@ var sendNeeds = []mcpcore.Need{
 }
 
 type messagesRead struct {
-	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"channel or thread"`
-	Limit     int               `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"50"`
-	Before    discord.MessageID `json:"before,omitempty" jsonschema:"only older than this id"`
-	After     discord.MessageID `json:"after,omitempty" jsonschema:"only newer than this id"`
-	Around    discord.MessageID `json:"around,omitempty" jsonschema:"the messages around this id"`
+	channelRef
+	Before discord.MessageID `json:"before,omitempty" jsonschema:"only older than this id"`
+	After  discord.MessageID `json:"after,omitempty" jsonschema:"only newer than this id"`
+	Around discord.MessageID `json:"around,omitempty" jsonschema:"the messages around this id"`
+	Limit  int               `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"50"`
 }
 
 type messagesPage struct {
@@ -167,7 +165,7 @@ type messagesPage struct {
 	page
 	OldestID discord.MessageID `json:"oldest_id,omitempty" from:"@derived"`
 	NewestID discord.MessageID `json:"newest_id,omitempty" from:"@derived"`
-	Warnings []string          `json:"warnings,omitempty" from:"@derived"`
+	remarks
 }
 
 type messageItem struct {
@@ -175,35 +173,46 @@ type messageItem struct {
 	messageFields
 }
 
-func (v *messagesPage) derive(call *mcpcore.Call) {
-	v.of(len(v.Messages), limitOf(call, 50))
-	all, _ := v.split()
-	v.Warnings = warnings(all)
+func (v *messagesPage) derive(*mcpcore.Call) {
+	v.remarks = finish(v.shown()...)
 	if n := len(v.Messages); n > 0 {
 		v.NewestID, v.OldestID = v.Messages[0].ID, v.Messages[n-1].ID
 	}
 }
 
-func (v *messagesPage) split() (all []*messageFields, ids []discord.MessageID) {
-	for i := range v.Messages {
-		v.Messages[i].finish()
-		all, ids = append(all, &v.Messages[i].messageFields), append(ids, v.Messages[i].ID)
+// anchor keeps what the call asked next to. Discord answers newest first,
+// whichever the cursor.
+func (v *messagesPage) anchor(call *mcpcore.Call) int {
+	if call.Has("after") {
+		return len(v.Messages) - 1
 	}
-	return all, ids
+	around := discord.MessageID(call.Text("around"))
+	return max(0, slices.IndexFunc(v.Messages, func(m messageItem) bool { return m.ID == around }))
+}
+
+func (v *messagesPage) shown() []shown {
+	all := make([]shown, len(v.Messages))
+	for i := range v.Messages {
+		all[i] = shown{v.Messages[i].ID, &v.Messages[i].messageFields}
+	}
+	return all
 }
 
 // Text is the messages in a fence.
-func (v *messagesPage) Text() string {
-	all, ids := v.split()
-	return fenced(v.ChannelID, ids, all, v.Warnings)
-}
+func (v *messagesPage) Text() string { return fenced(v.ChannelID, v.shown()...) }
 
 type messageRef struct {
-	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"channel or thread"`
+	channelRef
 	MessageID discord.MessageID `json:"message_id" jsonschema:"message"`
 }
 
-// messageTarget is a message, with a reason for the audit log.
+// messageEcho is a messageRef, repeated in a view.
+type messageEcho struct {
+	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
+	MessageID discord.MessageID `json:"message_id" from:"@arg"`
+}
+
+// messageTarget is a messageRef with a reason for the audit log.
 type messageTarget struct {
 	messageRef
 	auditReason
@@ -213,82 +222,21 @@ type messageOne struct {
 	MessageID discord.MessageID `json:"message_id" from:"id"`
 	ChannelID discord.ChannelID `json:"channel_id"`
 	messageFields
-	Pinned   bool     `json:"pinned"`
-	Warnings []string `json:"warnings,omitempty" from:"@derived"`
+	Pinned bool `json:"pinned"`
+	remarks
 }
 
-func (v *messageOne) derive(*mcpcore.Call) {
-	v.finish()
-	v.Warnings = warnings([]*messageFields{&v.messageFields})
-}
+func (v *messageOne) derive(*mcpcore.Call) { v.remarks = finish(v.shown()) }
+
+func (v *messageOne) shown() shown { return shown{v.MessageID, &v.messageFields} }
 
 // Text is the message in a fence.
-func (v *messageOne) Text() string {
-	return fenced(v.ChannelID, []discord.MessageID{v.MessageID}, []*messageFields{&v.messageFields}, v.Warnings)
-}
-
-type messagesSearch struct {
-	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"channel or thread"`
-	Query     string            `json:"query" in:"local" jsonschema:"text to look for; it is not sent to Discord" minLength:"1" maxLength:"200"`
-	Limit     int               `json:"limit,omitempty" jsonschema:"how many messages to look through" minimum:"1" maximum:"100" default:"100"`
-	Before    discord.MessageID `json:"before,omitempty" jsonschema:"only older than this id"`
-	After     discord.MessageID `json:"after,omitempty" jsonschema:"only newer than this id"`
-}
-
-type messagesFound struct {
-	ChannelID       discord.ChannelID `json:"channel_id" from:"@arg"`
-	Query           string            `json:"query" from:"@arg"`
-	Matches         []messageMatch    `json:"matches" from:"@list"`
-	ScannedCount    int               `json:"scanned_count" from:"@derived"`
-	OldestScannedID discord.MessageID `json:"oldest_scanned_id,omitempty" from:"@derived"`
-	NewestScannedID discord.MessageID `json:"newest_scanned_id,omitempty" from:"@derived"`
-	Truncated       bool              `json:"truncated,omitempty" from:"@derived" jsonschema:"cut because of its size"`
-	Warnings        []string          `json:"warnings,omitempty" from:"@derived"`
-}
-
-type messageMatch struct {
-	MessageID discord.MessageID `json:"message_id" from:"id"`
-	messageFields
-}
-
-// Text is the matches in a fence.
-func (v *messagesFound) Text() string {
-	var all []*messageFields
-	var ids []discord.MessageID
-	for i := range v.Matches {
-		all, ids = append(all, &v.Matches[i].messageFields), append(ids, v.Matches[i].MessageID)
-	}
-	head := fmt.Sprintf("%d of %d messages match.", len(all), v.ScannedCount)
-	return head + "\n" + fenced(v.ChannelID, ids, all, v.Warnings)
-}
-
-func searchMessages(ctx context.Context, a *api, in messagesSearch) (v messagesFound, err error) {
-	reply, err := a.send(ctx)
-	if err != nil {
-		return v, err
-	}
-	var scanned messagesPage
-	if err := a.project(reply, &scanned); err != nil {
-		return v, err
-	}
-	scanned.derive(a.call)
-	v = messagesFound{
-		ChannelID: in.ChannelID, Query: in.Query, ScannedCount: len(scanned.Messages), Warnings: scanned.Warnings,
-		OldestScannedID: scanned.OldestID, NewestScannedID: scanned.NewestID,
-	}
-	query := strings.ToLower(in.Query)
-	for _, m := range scanned.Messages {
-		if strings.Contains(strings.ToLower(m.text()), query) {
-			v.Matches = append(v.Matches, messageMatch{m.ID, m.messageFields})
-		}
-	}
-	return v, nil
-}
+func (v *messageOne) Text() string { return fenced(v.ChannelID, v.shown()) }
 
 type messagesSend struct {
-	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"channel or thread"`
+	channelRef
 	Content   string            `json:"content,omitempty" jsonschema:"text in Discord's Markdown" maxLength:"2000"`
-	TTS       bool              `json:"tts,omitempty" jsonschema:"read it aloud to who is looking"`
+	TTS       bool              `json:"tts,omitempty" jsonschema:"read aloud to those who view the channel"`
 	Embeds    []embed           `json:"embeds,omitempty" jsonschema:"rich embeds, 6000 characters in all" maxItems:"10"`
 	Files     []upload          `json:"files,omitempty" in:"files" jsonschema:"files to attach, 10 MiB each" maxItems:"10"`
 	Reference *messageReference `json:"message_reference,omitempty" jsonschema:"message to reply to or to forward"`
@@ -325,10 +273,9 @@ func jumpURL(guild discord.GuildID, channel discord.ChannelID, message discord.M
 }
 
 type messagesEdit struct {
-	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"channel or thread"`
-	MessageID discord.MessageID `json:"message_id" jsonschema:"message of the bot"`
-	Content   *string           `json:"content,omitempty" jsonschema:"new text; null removes it" maxLength:"2000"`
-	Embeds    *[]embed          `json:"embeds,omitempty" jsonschema:"new embeds instead of the old; null removes them" maxItems:"10"`
+	messageRef
+	Content *string  `json:"content,omitempty" jsonschema:"new text; null removes it" maxLength:"2000"`
+	Embeds  *[]embed `json:"embeds,omitempty" jsonschema:"new embeds instead of the old; null removes them" maxItems:"10"`
 	allowedMentions
 }
 
@@ -339,104 +286,23 @@ type messageEdited struct {
 }
 
 type messageDeleted struct {
-	Deleted   bool              `json:"deleted" from:"@true"`
-	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
-	MessageID discord.MessageID `json:"message_id" from:"@arg"`
+	Deleted bool `json:"deleted" from:"@true"`
+	messageEcho
 }
 
 func messageFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
-	var m struct {
-		Content string `json:"content"`
-		Author  struct {
-			Username string `json:"username"`
-		} `json:"author"`
-		Timestamp string `json:"timestamp"`
-	}
-	err := a.do(ctx, "GET /channels/{channel_id}/messages/{message_id}", sub{Path: map[string]string{
-		"channel_id": a.call.Text("channel_id"), "message_id": a.call.Text("message_id"),
-	}}, &m)
+	m, err := a.readMessage(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return mcpcore.Facts{
-		{Name: "author", Value: m.Author.Username}, {Name: "sent", Value: m.Timestamp}, {Name: "text", Value: excerpt(m.Content)},
+		{Name: "author", Value: m.author.String()}, {Name: "sent", Value: m.Timestamp}, {Name: "text", Value: excerpt(m.text())},
 	}, nil
-}
-
-// excerpt is the beginning of a text, on one line.
-func excerpt(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > 80 {
-		return string(runes[:80]) + "…"
-	}
-	return s
-}
-
-type messagesBulkDelete struct {
-	ChannelID  discord.ChannelID   `json:"channel_id" jsonschema:"channel or thread"`
-	MessageIDs []discord.MessageID `json:"message_ids" wire:"messages" jsonschema:"messages of that channel" minItems:"2" maxItems:"100" uniqueItems:"true"`
-	auditReason
-}
-
-type messagesBulkDeleted struct {
-	Deleted   bool                `json:"deleted" from:"@true"`
-	ChannelID discord.ChannelID   `json:"channel_id" from:"@arg"`
-	Count     int                 `json:"count" from:"@derived"`
-	TooOld    []discord.MessageID `json:"too_old,omitempty" from:"@derived" jsonschema:"left, because older than two weeks"`
-}
-
-// bulkAge is Discord's limit of two weeks, less a margin for clocks and for the
-// time the request takes.
-//
-// Source: https://docs.discord.com/developers/resources/message#bulk-delete-messages.
-const bulkAge = 14*24*time.Hour - 5*time.Minute
-
-func byAge(ids []discord.MessageID, now time.Time) (fresh, old []discord.MessageID) {
-	for _, id := range ids {
-		if now.Sub(discord.IDTime(string(id))) < bulkAge {
-			fresh = append(fresh, id)
-		} else {
-			old = append(old, id)
-		}
-	}
-	return fresh, old
-}
-
-func bulkFacts(_ context.Context, a *api) (mcpcore.Facts, error) {
-	var in messagesBulkDelete
-	if err := a.call.Bind(&in); err != nil {
-		return nil, err
-	}
-	fresh, old := byAge(in.MessageIDs, a.now())
-	return mcpcore.Facts{
-		{Name: "will be deleted", Value: fmt.Sprint(len(fresh))}, {Name: "too old, will stay", Value: fmt.Sprint(len(old))},
-	}, nil
-}
-
-func bulkDelete(ctx context.Context, a *api, in messagesBulkDelete) (v messagesBulkDeleted, err error) {
-	fresh, old := byAge(in.MessageIDs, a.now())
-	v = messagesBulkDeleted{Deleted: true, ChannelID: in.ChannelID, Count: len(fresh), TooOld: old}
-	path := map[string]string{"channel_id": string(in.ChannelID)}
-	switch len(fresh) {
-	case 0:
-		return v, mcpcore.Invalid(mcpcore.Issue{Path: "message_ids", Message: "are all older than two weeks; delete them one by one with messages_delete", Code: mcpcore.IssueRule})
-	case 1: // Discord's bulk route takes at least two
-		path["message_id"] = string(fresh[0])
-		return v, a.do(ctx, "DELETE /channels/{channel_id}/messages/{message_id}", sub{Path: path, Reason: in.AuditReason, Repeatable: true}, nil)
-	}
-	list := make([]any, len(fresh))
-	for i, id := range fresh {
-		list[i] = string(id)
-	}
-	return v, a.do(ctx, "POST /channels/{channel_id}/messages/bulk-delete", sub{
-		Path: path, Reason: in.AuditReason, Body: canon.Append(nil, map[string]any{"messages": list}),
-	}, nil)
 }
 
 type messageCrossposted struct {
-	Crossposted bool              `json:"crossposted" from:"@true"`
-	ChannelID   discord.ChannelID `json:"channel_id" from:"@arg"`
-	MessageID   discord.MessageID `json:"message_id" from:"@arg"`
+	Crossposted bool `json:"crossposted" from:"@true"`
+	messageEcho
 }
 
 type messagesCreateThread struct {
@@ -453,58 +319,12 @@ type threadStarted struct {
 	ParentID *discord.ChannelID `json:"parent_id"`
 }
 
-type messagesPins struct {
-	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"channel or thread"`
-	Before    string            `json:"before,omitempty" jsonschema:"only pinned before this time" format:"date-time"`
-	Limit     int               `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"50" default:"50"`
-}
-
-type pinsPage struct {
-	ChannelID  discord.ChannelID `json:"channel_id" from:"@arg"`
-	Pins       []pin             `json:"pins" from:"items"`
-	Count      int               `json:"count" from:"@derived"`
-	HasMore    bool              `json:"has_more"`
-	NextBefore string            `json:"next_before,omitempty" from:"@derived"`
-	Warnings   []string          `json:"warnings,omitempty" from:"@derived"`
-}
-
-type pin struct {
-	MessageID  discord.MessageID `json:"message_id" from:"message.id"`
-	AuthorID   discord.UserID    `json:"author_id" from:"message.author.id"`
-	AuthorName string            `json:"author_name" from:"message.author.global_name|message.author.username"`
-	Content    string            `json:"content" from:"message.content"`
-	Timestamp  string            `json:"timestamp" from:"message.timestamp"`
-	PinnedAt   string            `json:"pinned_at"`
-}
-
-func (v *pinsPage) derive(*mcpcore.Call) {
-	v.Count = len(v.Pins)
-	if v.Count == 0 {
-		v.Warnings = []string{noHistory}
-		return
-	}
-	if v.HasMore {
-		v.NextBefore = v.Pins[v.Count-1].PinnedAt
-	}
-}
-
-// Text is the pinned messages in a fence.
-func (v *pinsPage) Text() string {
-	items := make([]fence.Item, len(v.Pins))
-	for i, p := range v.Pins {
-		items[i] = fence.Item{ID: string(p.MessageID), Author: p.AuthorName, Content: p.Content}
-	}
-	return strings.Join(append([]string{fence.Messages(string(v.ChannelID), items)}, v.Warnings...), "\n\n")
-}
-
 type messagePinned struct {
-	Pinned    bool              `json:"pinned" from:"@true"`
-	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
-	MessageID discord.MessageID `json:"message_id" from:"@arg"`
+	Pinned bool `json:"pinned" from:"@true"`
+	messageEcho
 }
 
 type messageUnpinned struct {
-	Unpinned  bool              `json:"unpinned" from:"@true"`
-	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
-	MessageID discord.MessageID `json:"message_id" from:"@arg"`
+	Unpinned bool `json:"unpinned" from:"@true"`
+	messageEcho
 }

@@ -30,6 +30,9 @@ func TestMessages(t *testing.T) {
 			}
 		}
 	}
+	look := func(newest discord.MessageID) string { // for what there is of them
+		return "GET /channels/" + general + "/messages?before=" + discord.IDAt(discord.IDTime(string(newest)).Add(time.Millisecond)) + "&limit=100"
+	}
 	run(t, []row{
 		{
 			shows: "newest first, limit always sent", tool: "messages_read", args: `{"channel_id":` + id(general) + `,"limit":2}`,
@@ -93,6 +96,14 @@ func TestMessages(t *testing.T) {
 			code: mcpcore.CodeValidation, says: "allowed_mentions.users",
 		},
 		{
+			shows: "its own", tool: "messages_edit", args: `{"channel_id":` + id(general) + `,"message_id":` + id(fresh) + `,"content":"better"}`,
+			setup: func(d *sandbox.Discord) {
+				d.AddMessage(sandbox.DemoGeneral, sandbox.Message{ID: fresh, Author: sandbox.BotID, Content: "good"})
+			},
+			sent: []string{"PATCH /channels/" + general + "/messages/" + string(fresh) + ` {"content":"better","allowed_mentions":{"parse":[],"replied_user":false}}`},
+			want: `{"message_id":` + id(fresh) + `,"edited_timestamp":"*"}`,
+		},
+		{
 			shows: "only the bot's own", tool: "messages_edit", args: `{"channel_id":` + id(announc) + `,"message_id":` + id(news) + `,"content":"x"}`,
 			sent: []string{"PATCH /channels/" + announc + "/messages/" + news + ` {"content":"x","allowed_mentions":{"parse":[],"replied_user":false}}`},
 			code: mcpcore.CodePermission,
@@ -100,7 +111,7 @@ func TestMessages(t *testing.T) {
 		{
 			shows: "preview with facts, nothing sent but the read", tool: "messages_delete", args: `{"channel_id":` + id(announc) + `,"message_id":` + id(news) + `}`,
 			sent: []string{"GET /channels/" + announc + "/messages/" + news},
-			code: mcpcore.CodeDryRun, want: `{"facts":[{"name":"author","value":"marina"},{},{}]}`,
+			code: mcpcore.CodeDryRun, want: `{"facts":[{"name":"author","value":"marina (Marina Holt)"},{},{}]}`,
 		},
 		{
 			shows: "confirmed", tool: "messages_delete", args: `{"channel_id":` + id(announc) + `,"message_id":` + id(news) + `,"__confirm":true}`,
@@ -110,13 +121,15 @@ func TestMessages(t *testing.T) {
 		{
 			shows: "old ones are left and listed", tool: "messages_bulk_delete", setup: write(fresh, fresher),
 			args: fmt.Sprintf(`{"channel_id":%s,"message_ids":[%s,%s,%s],"__confirm":true}`, id(general), id(fresh), id(old), id(fresher)),
-			sent: []string{fmt.Sprintf(`POST /channels/%s/messages/bulk-delete {"messages":[%s,%s]}`, general, id(fresh), id(fresher))},
-			want: `{"count":2,"too_old":[` + id(old) + `]}`,
+			sent: []string{
+				look(fresher), fmt.Sprintf(`POST /channels/%s/messages/bulk-delete {"messages":[%s,%s]}`, general, id(fresh), id(fresher)),
+			},
+			want: `{"count":2,"deleted_ids":[` + id(fresh) + `,` + id(fresher) + `],"too_old":[` + id(old) + `]}`,
 		},
 		{
 			shows: "one fresh goes the single way", tool: "messages_bulk_delete", setup: write(fresh),
 			args: fmt.Sprintf(`{"channel_id":%s,"message_ids":[%s,%s],"__confirm":true}`, id(general), id(fresh), id(old)),
-			sent: []string{fmt.Sprintf(`DELETE /channels/%s/messages/%s`, general, fresh)}, want: `{"count":1}`,
+			sent: []string{look(fresh), fmt.Sprintf(`DELETE /channels/%s/messages/%s`, general, fresh)}, want: `{"count":1}`,
 		},
 		{
 			shows: "twice the same", tool: "messages_bulk_delete",

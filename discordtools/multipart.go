@@ -76,20 +76,20 @@ func mediaType(s string) string {
 	return mime.FormatMediaType(kind, params)
 }
 
-// cleanFilename makes a caller's file name safe in a header: the last element of
-// a path, without control, quote or direction characters, at most [maxFilename]
-// characters with its extension kept. A leading SPOILER_ stays. What leaves
-// nothing becomes "file".
+// cleanFilename makes a caller's file name safe in a header and on a disk: the
+// last element of a path, without leading dots and without control, direction
+// and wildcard characters, at most [maxFilename] characters with its extension
+// kept. A leading SPOILER_ stays. What leaves nothing becomes "file".
 func cleanFilename(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r == '"' || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+		if strings.ContainsRune("\"*:<>?|\u2028\u2029", r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return -1
 		}
 		return r
 	}, name))
-	if strings.Trim(name, ".") == "" {
+	if name = strings.TrimLeft(name, ". "); name == "" {
 		return "file"
 	}
 	if over := utf8.RuneCountInString(name) - maxFilename; over > 0 {

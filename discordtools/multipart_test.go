@@ -85,7 +85,7 @@ func TestCleanFilename(t *testing.T) {
 		"SPOILER_a b.png":               "SPOILER_a b.png",
 		"/etc/passwd":                   "passwd",
 		`C:\x\y.txt`:                    "y.txt",
-		"a\r\nX: 1":                     "aX: 1",
+		"a\r\nX: 1":                     "aX 1",
 		`a"b.png`:                       "ab.png",
 		"..":                            "file",
 		"dir/":                          "file",

@@ -125,14 +125,13 @@ type promptInput struct {
 }
 
 type promptOptionInput struct {
-	ID          string              `json:"id,omitempty" jsonschema:"of an existing option" pattern:"^[0-9]{17,20}$"`
-	Title       string              `json:"title" minLength:"1" maxLength:"50"`
-	Description *string             `json:"description,omitempty" maxLength:"100"`
-	EmojiID     *discord.EmojiID    `json:"emoji_id,omitempty" jsonschema:"of a custom emoji"`
-	EmojiName   *string             `json:"emoji_name,omitempty" jsonschema:"a unicode emoji, or the custom one's name" maxLength:"100"`
-	Animated    *bool               `json:"emoji_animated,omitempty"`
-	Roles       []discord.RoleID    `json:"role_ids,omitempty" jsonschema:"roles it gives" maxItems:"50" uniqueItems:"true"`
-	Channels    []discord.ChannelID `json:"channel_ids,omitempty" jsonschema:"channels it opens" maxItems:"50" uniqueItems:"true"`
+	ID          string  `json:"id,omitempty" jsonschema:"of an existing option" pattern:"^[0-9]{17,20}$"`
+	Title       string  `json:"title" minLength:"1" maxLength:"50"`
+	Description *string `json:"description,omitempty" maxLength:"100"`
+	namedEmoji
+	Animated *bool               `json:"emoji_animated,omitempty"`
+	Roles    []discord.RoleID    `json:"role_ids,omitempty" jsonschema:"roles it gives" maxItems:"50" uniqueItems:"true"`
+	Channels []discord.ChannelID `json:"channel_ids,omitempty" jsonschema:"channels it opens" maxItems:"50" uniqueItems:"true"`
 }
 
 type onboardingModified struct {
@@ -144,40 +143,23 @@ type onboardingModified struct {
 // replaceOnboarding sends what it was given. Discord wants an id also of a new
 // prompt and makes its own: there it is given a placeholder.
 func replaceOnboarding(ctx context.Context, a *api, _ onboardingModify) (v onboardingModified, err error) {
-	r, err := a.request()
+	prompts, _ := argument[[]map[string]json.RawMessage](a.call, "prompts")
+	for i, p := range prompts {
+		if p["id"] == nil {
+			p["id"] = canon.AppendString(nil, discord.IDAt(a.now().Add(time.Duration(i)*time.Millisecond)))
+		}
+	}
+	raw, err := canon.Marshal(prompts)
+	if err != nil {
+		return v, fmt.Errorf("write prompts: %w", err)
+	}
+	r, err := a.request(member{"prompts", raw})
 	if err != nil {
 		return v, err
 	}
-	if r.Body, err = withPromptIDs(r.Body, a.now()); err != nil {
-		return v, err
-	}
-	reply, err := a.rest.Do(ctx, r)
+	reply, err := a.deliver(ctx, r)
 	if err != nil {
 		return v, err
 	}
 	return v, a.project(reply, &v)
-}
-
-// withPromptIDs adds an id to each prompt of a body that has none, all
-// different.
-func withPromptIDs(raw json.RawMessage, now time.Time) (json.RawMessage, error) {
-	var body map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &body); err != nil {
-		return nil, fmt.Errorf("read body: %w", err)
-	}
-	var prompts []map[string]json.RawMessage
-	if err := json.Unmarshal(body["prompts"], &prompts); err != nil {
-		return nil, fmt.Errorf("read prompts: %w", err)
-	}
-	for i, p := range prompts {
-		if p["id"] == nil {
-			p["id"] = canon.AppendString(nil, discord.IDAt(now.Add(time.Duration(i)*time.Millisecond)))
-		}
-	}
-	sent, err := canon.Marshal(prompts)
-	if err != nil {
-		return nil, fmt.Errorf("write prompts: %w", err)
-	}
-	body["prompts"] = sent
-	return canon.Marshal(body)
 }

@@ -49,12 +49,9 @@ type placed struct {
 	filename             string // of a formfile
 }
 
-// settled reports whether the method alone says that a repetition has the same
+// repeats reports whether the method alone says that a repetition has the same
 // effect.
-func settled(route string) bool {
-	method, _, _ := strings.Cut(route, " ")
-	return method == "PUT" || method == "DELETE"
-}
+func repeats(method string) bool { return method == "GET" || method == "PUT" || method == "DELETE" }
 
 var inTemplate = regexp.MustCompile(`\{([a-z_]+)\}`)
 

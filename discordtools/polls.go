@@ -34,16 +34,14 @@ func polls() category {
 }
 
 type pollEnded struct {
-	Ended     bool              `json:"ended" from:"@true"`
-	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
-	MessageID discord.MessageID `json:"message_id" from:"@arg"`
+	Ended bool `json:"ended" from:"@true"`
+	messageEcho
 }
 
 type pollVoters struct {
 	messageRef
-	AnswerID int            `json:"answer_id" jsonschema:"answer, counted from 1" minimum:"1"`
-	After    discord.UserID `json:"after,omitempty" jsonschema:"only users with a higher id"`
-	Limit    int            `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"25"`
+	AnswerID int `json:"answer_id" jsonschema:"answer, counted from 1" minimum:"1"`
+	userCursor
 }
 
 type votersPage struct {
@@ -59,10 +57,9 @@ type voter struct {
 	GlobalName string         `json:"global_name,omitempty"`
 }
 
-func (v *votersPage) derive(call *mcpcore.Call) {
-	v.of(len(v.Voters), limitOf(call, 25))
-	if v.HasMore {
-		v.NextAfter = v.Voters[len(v.Voters)-1].ID
+func (v *votersPage) derive(*mcpcore.Call) {
+	if v.HasMore && v.Count > 0 {
+		v.NextAfter = v.Voters[v.Count-1].ID
 	}
 	v.UntrustedText = fencedJSON(fence.Username, v.Voters)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/guildwarden/guildwarden/internal/canon"
@@ -18,41 +19,66 @@ const maxData = 64 << 10
 // present makes the result of a view, a pointer to a struct: fields that follow
 // from others, then the text. A view with Text() speaks for itself; otherwise
 // the text is the view as JSON, inside a fence where Discord users wrote some
-// of it. The view's own fenced copies are left out there, so that everything is
-// said once.
-func present(call *mcpcore.Call, view any, kind fence.Kind) (*mcpcore.Result, error) {
-	res, err := render(call, view)
+// of it. Our own words stand behind the fence, and the view's fenced copies are
+// left out of it, so that everything is said once.
+func present(a *api, view any, kind fence.Kind) (*mcpcore.Result, error) {
+	v := reflect.ValueOf(view).Elem()
+	list, err := listOf(v)
 	if err != nil {
 		return nil, err
 	}
-	if len(res.Data) > maxData && cut(reflect.ValueOf(view).Elem()) {
-		if res, err = render(call, view); err != nil {
+	next := v.FieldByName("NextOffset")
+	skipped := 0
+	if next.IsValid() {
+		skipped = skip(a.call, list)
+	}
+	res, err := render(a, view, list)
+	if err != nil {
+		return nil, err
+	}
+	var cuts []string
+	if len(res.Data) > maxData && cut(a.call, v, list) {
+		way := "go on with the cursor in the result"
+		if next.IsValid() && a.call.Tool().Takes("offset") {
+			next.SetInt(int64(skipped + list.Len()))
+			way = fmt.Sprintf("go on with offset %d", next.Int())
+		}
+		if res, err = render(a, view, list); err != nil {
 			return nil, err
 		}
+		cuts = []string{fmt.Sprintf("Only %d of the list are shown, for its size: %s, or ask for less", list.Len(), way)}
 	}
+	if r, ok := view.(interface{ said() []string }); ok && (res.Text != "" || kind != "") {
+		res.Notes = append(res.Notes, r.said()...)
+	}
+	res.Notes = append(res.Notes, cuts...)
 	if res.Text != "" || kind == "" {
 		return res, nil
 	}
-	text, err := withoutFenced(res.Data, reflect.TypeOf(view).Elem())
+	text, err := unfenced(res.Data, v.Type())
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > mcpcore.MaxText {
-		text = fmt.Appendf(nil, "%d bytes, in the structured content; ask for less at once if you cannot see it", len(text))
+	res.Text = fmt.Sprintf("The result has %d bytes and is in the structured content. Ask for less at once if you cannot see it.", len(res.Data))
+	if len(text) <= mcpcore.MaxText {
+		res.Text = fence.Text(kind, string(text))
 	}
-	res.Text = fence.Text(kind, string(text))
 	return res, nil
 }
 
-func render(call *mcpcore.Call, view any) (*mcpcore.Result, error) {
+func render(a *api, view any, list reflect.Value) (*mcpcore.Result, error) {
+	if p, ok := view.(interface{ of(shown, limit int) }); ok && list.IsValid() {
+		p.of(list.Len(), a.limit())
+	}
 	if d, ok := view.(deriver); ok {
-		d.derive(call)
+		d.derive(a.call)
 	}
 	return mcpcore.View(view)
 }
 
-// withoutFenced is the view's JSON in declaration order, less its fenced copies.
-func withoutFenced(data json.RawMessage, view reflect.Type) (json.RawMessage, error) {
+// unfenced is the view's JSON in declaration order, less its fenced copies and
+// our own words.
+func unfenced(data json.RawMessage, view reflect.Type) (json.RawMessage, error) {
 	var whole map[string]json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
 		return nil, fmt.Errorf("read view: %w", err)
@@ -60,12 +86,19 @@ func withoutFenced(data json.RawMessage, view reflect.Type) (json.RawMessage, er
 	var rest object
 	for _, f := range reflect.VisibleFields(view) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if raw, ok := whole[name]; ok && !strings.HasPrefix(name, "untrusted_") {
+		if raw, ok := whole[name]; ok && name != "warnings" && !strings.HasPrefix(name, "untrusted_") {
 			rest.set(name, raw)
 		}
 	}
 	return rest.json(), nil
 }
+
+// remarks are words of ours to the agent, apart from what Discord's users wrote.
+type remarks struct {
+	Warnings []string `json:"warnings,omitempty" from:"@derived"`
+}
+
+func (r *remarks) said() []string { return r.Warnings }
 
 // page is part of every view that is one list: what a caller must know to read
 // on.
@@ -81,48 +114,112 @@ func (p *page) of(shown, limit int) {
 	p.HasMore = p.Truncated || limit > 0 && shown >= limit
 }
 
-// cut shortens the view's list to what fits and marks its page. It reports
-// whether there was anything to cut.
-func cut(v reflect.Value) bool {
-	p, err := newProjection(v.Type())
-	if err != nil {
-		return false
-	}
-	mark := v.FieldByName("Truncated")
-	for _, f := range p.fields {
-		if f.special != "reply" && f.special != "list" || v.Field(f.index).Kind() != reflect.Slice || !mark.IsValid() {
-			continue
-		}
-		list := v.Field(f.index)
-		keep, size := 0, 0
-		for ; keep < list.Len(); keep++ {
-			item, err := canon.Marshal(list.Index(keep).Interface())
-			if err != nil {
-				return false
-			}
-			if size += len(item); size > maxData/2 && keep > 0 {
-				break
-			}
-		}
-		if keep == list.Len() {
-			return false
-		}
-		list.SetLen(keep)
-		mark.SetBool(true)
-		return true
-	}
-	return false
+// toldPage is a page of a reply that says itself whether more follow.
+type toldPage struct {
+	Count     int  `json:"count" from:"@derived"`
+	HasMore   bool `json:"has_more"`
+	Truncated bool `json:"truncated,omitempty" from:"@derived" jsonschema:"cut because of its size"`
 }
 
-// limitOf is the call's limit, or what the tool takes when it gives none.
-func limitOf(call *mcpcore.Call, otherwise int) int {
-	raw, ok := call.Arg("limit")
-	if !ok {
-		return otherwise
+func (p *toldPage) of(shown, _ int) { p.Count, p.HasMore = shown, p.HasMore || p.Truncated }
+
+// limit is how many items the call asks for, 0 where Discord decides.
+func (a *api) limit() int {
+	if n, given := argument[int](a.call, "limit"); given {
+		return n
 	}
-	n := otherwise
-	_ = json.Unmarshal(raw, &n) // validated as a whole number
+	for _, s := range a.plan.set {
+		if s.Name == "limit" {
+			n, _ := strconv.Atoi(s.Value(a.call))
+			return n
+		}
+	}
+	return 0
+}
+
+// offset is an argument of tools whose list Discord gives whole, without a
+// cursor; part is the page that goes with it.
+type offset struct {
+	Offset int `json:"offset,omitempty" in:"local" jsonschema:"skip so many: next_offset of a list that was cut" minimum:"0"`
+}
+
+type part struct {
+	page
+	NextOffset int `json:"next_offset,omitempty" from:"@derived"`
+}
+
+// listOf is the view's list, the zero value when it has none that may be cut:
+// such a view has a field Truncated.
+func listOf(v reflect.Value) (reflect.Value, error) {
+	p, err := newProjection(v.Type())
+	if err != nil || !v.FieldByName("Truncated").IsValid() {
+		return reflect.Value{}, err
+	}
+	return p.list(v), nil
+}
+
+func (p *projection) list(v reflect.Value) reflect.Value {
+	for _, f := range p.fields {
+		field := v.Field(f.index)
+		switch {
+		case f.embedded != nil:
+			if inner := f.embedded.list(field); inner.IsValid() {
+				return inner
+			}
+		case f.special != "derived" && f.special != "arg" && field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.Struct:
+			return field
+		}
+	}
+	return reflect.Value{}
+}
+
+// skip leaves out the items before the call's offset and says how many.
+func skip(call *mcpcore.Call, list reflect.Value) int {
+	n, given := argument[int](call, "offset")
+	if !given || !list.IsValid() {
+		return 0
+	}
+	n = min(n, list.Len())
+	list.Set(list.Slice(n, list.Len()))
 	return n
+}
+
+// anchored is a view that says which item of its list must stay when the list
+// is cut, so that the next call goes on without a gap. Otherwise it is the first.
+type anchored interface{ anchor(call *mcpcore.Call) int }
+
+// cut shortens the view's list to what fits around its anchor and marks the
+// view. It reports whether there was anything to cut.
+func cut(call *mcpcore.Call, v, list reflect.Value) bool {
+	if !list.IsValid() || list.Len() < 2 {
+		return false
+	}
+	sizes := make([]int, list.Len())
+	for i := range sizes {
+		item, err := canon.Marshal(list.Index(i).Interface())
+		if err != nil {
+			return false
+		}
+		sizes[i] = len(item)
+	}
+	var at int
+	if a, ok := v.Addr().Interface().(anchored); ok {
+		at = a.anchor(call)
+	}
+	from, to := at, at+1 // what stays
+	for size, up := sizes[at], false; to-from < len(sizes); up = !up {
+		next := to
+		if up && from > 0 || to == len(sizes) {
+			next = from - 1
+		}
+		if size += sizes[next]; size > maxData/2 {
+			list.Set(list.Slice(from, to))
+			v.FieldByName("Truncated").SetBool(true)
+			return true
+		}
+		from, to = min(from, next), max(to, next+1)
+	}
+	return false
 }
 
 // fencedJSON is a fenced copy of texts that Discord users wrote.

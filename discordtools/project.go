@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
@@ -25,6 +24,8 @@ import (
 //	from:"@list"         the list of the view, filled by Run
 //	from:"@true"         true: it was done, or there would be an error
 //	from:"@derived"      set by the view's derive method
+//
+// On an embedded struct it says where the struct's own fields are looked for.
 const viewTag = "from"
 
 // deriver is a view that works out fields from others, after projection.
@@ -43,7 +44,7 @@ type projected struct {
 	paths    [][]string // alternatives in the reply
 	special  string     // what follows @, without arg's name
 	arg      string
-	embedded *projection // of an embedded struct, which shares the parent's node
+	embedded *projection // of an embedded struct, which shares the parent's node unless it has a path
 }
 
 // projections holds what was made: a type's projection never changes.
@@ -61,7 +62,11 @@ func newProjection(t reflect.Type) (*projection, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.fields = append(p.fields, projected{index: i, embedded: inner})
+			field := projected{index: i, embedded: inner}
+			if from := f.Tag.Get(viewTag); from != "" {
+				field.paths = [][]string{strings.Split(from, ".")}
+			}
+			p.fields = append(p.fields, field)
 			continue
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -90,57 +95,42 @@ func newProjection(t reflect.Type) (*projection, error) {
 	return p, nil
 }
 
-// decodeReply reads a reply into a JSON tree; an empty body is an empty object.
-func decodeReply(body []byte) (any, error) {
-	if len(bytes.TrimSpace(body)) == 0 {
-		return map[string]any{}, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var tree any
-	if err := dec.Decode(&tree); err != nil {
-		return nil, fmt.Errorf("decode reply: %w", err)
-	}
-	return tree, nil
-}
+// roomy is how many members of an object are held without an allocation.
+const roomy = 32
 
 // project fills the view, a pointer to a struct, from the reply.
 func (a *api) project(reply *Response, view any) error {
-	tree, err := decodeReply(reply.Body)
+	whole, err := decodeReply(reply.Body)
 	if err != nil {
 		return err
 	}
-	return a.projectTree(tree, view)
-}
-
-func (a *api) projectTree(tree, view any) error {
 	v := reflect.ValueOf(view).Elem()
 	p := a.plan.view
 	if v.Type() != p.of {
-		var err error
 		if p, err = newProjection(v.Type()); err != nil {
 			return err
 		}
 	}
-	return p.fill(v, tree, a.call)
+	var room [roomy]property
+	return p.fill(v, whole, whole.properties(room[:0]), a.call)
 }
 
-func (p *projection) fill(v reflect.Value, node any, call *mcpcore.Call) error {
-	count := -1
+// fill sets the fields of a struct from an object of the reply, of which all are
+// the members.
+func (p *projection) fill(v reflect.Value, whole value, all []property, call *mcpcore.Call) error {
+	count := 0
 	for _, f := range p.fields {
 		field := v.Field(f.index)
-		if f.embedded != nil {
-			if err := f.embedded.fill(field, node, call); err != nil {
-				return err
-			}
-			continue
-		}
-		var value any
+		from := whole
 		switch f.special {
 		case "derived", "list":
 			continue
 		case "true":
-			value = true
+			field.SetBool(true)
+			continue
+		case "count":
+			field.SetInt(int64(count))
+			continue
 		case "arg":
 			if call == nil || !call.Has(f.arg) {
 				continue
@@ -150,33 +140,38 @@ func (p *projection) fill(v reflect.Value, node any, call *mcpcore.Call) error {
 				return fmt.Errorf("view %s: %w", f.name, err)
 			}
 			continue
-		case "reply":
-			value = node
-			if list, ok := node.([]any); ok {
-				count = len(list)
+		case "":
+			if f.paths != nil {
+				from = find(all, f.paths)
 			}
-		case "count":
-			value = json.Number(strconv.Itoa(max(count, 0)))
-		default:
-			value = find(node, f.paths)
 		}
-		if err := assign(field, value, call); err != nil {
+		if f.embedded != nil {
+			inner := all
+			if f.paths != nil {
+				inner = from.properties(nil)
+			}
+			if err := f.embedded.fill(field, from, inner, call); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := assign(field, from, call); err != nil {
 			return fmt.Errorf("view %s: %w", f.name, err)
+		}
+		if f.special == "reply" && field.Kind() == reflect.Slice {
+			count = field.Len()
 		}
 	}
 	return nil
 }
 
-func find(node any, paths [][]string) any {
+// find is the first of the alternatives that is there and not null.
+func find(all []property, paths [][]string) value {
+	var room [roomy]property
 	for _, path := range paths {
-		at := node
-		for _, key := range path {
-			m, ok := at.(map[string]any)
-			if !ok {
-				at = nil
-				break
-			}
-			at = m[key]
+		at := named(all, path[0])
+		for _, name := range path[1:] {
+			at = named(at.properties(room[:0]), name)
 		}
 		if at != nil {
 			return at
@@ -188,18 +183,18 @@ func find(node any, paths [][]string) any {
 var rawMessage = reflect.TypeFor[json.RawMessage]()
 
 // assign sets one field. null and absent leave the zero value.
-func assign(field reflect.Value, value any, call *mcpcore.Call) error {
-	if value == nil {
+func assign(field reflect.Value, v value, call *mcpcore.Call) error {
+	if v.none() {
 		return nil
 	}
 	if field.Type() == rawMessage {
-		field.SetBytes(canon.Append(nil, value))
+		field.SetBytes(bytes.Clone(v))
 		return nil
 	}
 	switch field.Kind() {
 	case reflect.Pointer:
 		inner := reflect.New(field.Type().Elem())
-		if err := assign(inner.Elem(), value, call); err != nil {
+		if err := assign(inner.Elem(), v, call); err != nil {
 			return err
 		}
 		field.Set(inner)
@@ -209,62 +204,48 @@ func assign(field reflect.Value, value any, call *mcpcore.Call) error {
 		if err != nil {
 			return err
 		}
-		return p.fill(field, value, call)
+		var room [roomy]property
+		return p.fill(field, v, v.properties(room[:0]), call)
 	case reflect.Slice:
-		return assignList(field, value, call)
+		return assignList(field, v, call)
 	case reflect.String:
-		switch s := value.(type) {
-		case string:
-			field.SetString(s)
+		switch v.kind() {
+		case "a text":
+			field.SetString(v.text())
 			return nil
-		case json.Number:
-			field.SetString(string(s))
+		case "a number": // an id may come as one
+			field.SetString(string(v))
 			return nil
 		}
 	case reflect.Bool:
-		if b, ok := value.(bool); ok {
-			field.SetBool(b)
+		if v.kind() == "a boolean" {
+			field.SetBool(v[0] == 't')
 			return nil
 		}
 	case reflect.Int, reflect.Int64:
-		if n, ok := value.(json.Number); ok {
-			if i, err := n.Int64(); err == nil {
-				field.SetInt(i)
-				return nil
-			}
+		if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+			field.SetInt(n)
+			return nil
 		}
 	case reflect.Float64:
-		if n, ok := value.(json.Number); ok {
-			f, err := n.Float64()
-			field.SetFloat(f)
-			return err
+		if n, err := strconv.ParseFloat(string(v), 64); err == nil {
+			field.SetFloat(n)
+			return nil
 		}
 	default:
-		return json.Unmarshal(canon.Append(nil, value), field.Addr().Interface())
+		return json.Unmarshal(v, field.Addr().Interface())
 	}
-	return fmt.Errorf("the reply holds %T where %s is expected", value, field.Type())
+	return fmt.Errorf("the reply holds %s where %s is expected", v.kind(), field.Type())
 }
 
-func assignList(field reflect.Value, value any, call *mcpcore.Call) error {
-	list, ok := value.([]any)
-	if !ok {
-		return fmt.Errorf("the reply holds %T where a list is expected", value)
+func assignList(list reflect.Value, v value, call *mcpcore.Call) error {
+	if v[0] != '[' {
+		return fmt.Errorf("the reply holds %s where a list is expected", v.kind())
 	}
-	field.Set(reflect.MakeSlice(field.Type(), len(list), len(list)))
-	if elem := field.Type().Elem(); elem.Kind() == reflect.Struct {
-		p, err := newProjection(elem)
-		if err != nil {
-			return err
-		}
-		for i, item := range list {
-			if err := p.fill(field.Index(i), item, call); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for i, item := range list {
-		if err := assign(field.Index(i), item, call); err != nil {
+	items := v.items()
+	list.Set(reflect.MakeSlice(list.Type(), len(items), len(items)))
+	for i, item := range items {
+		if err := assign(list.Index(i), item, call); err != nil {
 			return err
 		}
 	}

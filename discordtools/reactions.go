@@ -3,6 +3,7 @@ package discordtools
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/guildwarden/guildwarden/internal/fence"
@@ -28,9 +29,7 @@ func reactions() category {
 			Doc: `Removes everybody's reactions from a message for good: those with one emoji, or all of
 				them when emoji is left out. For one person's use reactions_delete_user.`,
 			Route: "DELETE /channels/{channel_id}/messages/{message_id}/reactions",
-			Calls: []string{
-				"DELETE /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}", "GET /channels/{channel_id}/messages/{message_id}",
-			},
+			Calls: []string{routeClearEmoji, routeMessage},
 			Needs: discord.ViewChannel | discord.ManageMessages,
 			Facts: reactionFacts,
 			Run:   clearReactions,
@@ -53,7 +52,7 @@ func reactions() category {
 			Name:  "reactions_list",
 			Title: "List who reacted",
 			Doc: `Lists who reacted to a message with one emoji, by user id. To go on, call again with
-				after set to next_after. Which emojis there are, and how many of each, says messages_get.`,
+				after set to next_after. messages_get shows which emojis there are and how many of each.`,
 			Route: "GET /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}",
 			Needs: discord.ViewChannel | discord.ReadMessageHistory,
 			Set:   []added{limit(25)},
@@ -62,27 +61,28 @@ func reactions() category {
 	}}
 }
 
+const routeClearEmoji = "DELETE /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}"
+
 // reactionRef is an emoji under a message.
 type reactionRef struct {
 	messageRef
 	Emoji string `json:"emoji" wire:"emoji_name" as:"emoji" jsonschema:"👍, or name:id of a custom emoji" minLength:"1" maxLength:"128"`
 }
 
-// reactionSeen is a reactionRef as a view shows it.
-type reactionSeen struct {
-	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
-	MessageID discord.MessageID `json:"message_id" from:"@arg"`
-	Emoji     string            `json:"emoji" from:"@arg"`
+// reactionEcho is a reactionRef, repeated in a view.
+type reactionEcho struct {
+	messageEcho
+	Emoji string `json:"emoji" from:"@arg"`
 }
 
 type reacted struct {
 	Reacted bool `json:"reacted" from:"@true"`
-	reactionSeen
+	reactionEcho
 }
 
 type reactionGone struct {
 	Deleted bool `json:"deleted" from:"@true"`
-	reactionSeen
+	reactionEcho
 }
 
 type reactionOfUser struct {
@@ -98,8 +98,13 @@ type reactionOfUserGone struct {
 
 type reactionsList struct {
 	reactionRef
-	Type  int            `json:"type,omitempty" jsonschema:"0 ordinary, 1 burst" enum:"0,1"`
-	After discord.UserID `json:"after,omitempty" jsonschema:"only users with a higher id"`
+	Type int `json:"type,omitempty" jsonschema:"0 ordinary, 1 burst" enum:"0,1"`
+	userCursor
+}
+
+// userCursor is a place in a list of users by id.
+type userCursor struct {
+	After discord.UserID `json:"after,omitempty" jsonschema:"only users with a greater id"`
 	Limit int            `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"25"`
 }
 
@@ -107,7 +112,7 @@ type reactionsPage struct {
 	Users []reactor `json:"users" from:"@reply"`
 	page
 	NextAfter discord.UserID `json:"next_after,omitempty" from:"@derived"`
-	reactionSeen
+	reactionEcho
 }
 
 type reactor struct {
@@ -117,10 +122,9 @@ type reactor struct {
 	Bot        bool           `json:"bot"`
 }
 
-func (v *reactionsPage) derive(call *mcpcore.Call) {
-	v.of(len(v.Users), limitOf(call, 25))
-	if v.HasMore {
-		v.NextAfter = v.Users[len(v.Users)-1].UserID
+func (v *reactionsPage) derive(*mcpcore.Call) {
+	if v.HasMore && v.Count > 0 {
+		v.NextAfter = v.Users[v.Count-1].UserID
 	}
 }
 
@@ -131,78 +135,64 @@ type reactionsClear struct {
 }
 
 type reactionsCleared struct {
-	Deleted   bool              `json:"deleted" from:"@true"`
-	ChannelID discord.ChannelID `json:"channel_id" from:"@arg"`
-	MessageID discord.MessageID `json:"message_id" from:"@arg"`
-	Scope     string            `json:"scope" from:"@derived" enum:"all,emoji"`
+	Deleted bool `json:"deleted" from:"@true"`
+	messageEcho
+	Scope string `json:"scope" from:"@derived" enum:"all,emoji"`
 }
 
 func clearReactions(ctx context.Context, a *api, in reactionsClear) (v reactionsCleared, err error) {
-	v = reactionsCleared{Deleted: true, ChannelID: in.ChannelID, MessageID: in.MessageID, Scope: "all"}
+	v = reactionsCleared{Deleted: true, messageEcho: messageEcho{in.ChannelID, in.MessageID}, Scope: "all"}
 	if in.Emoji == "" {
 		_, err = a.send(ctx)
 		return v, err
 	}
 	v.Scope = "emoji"
-	emoji, err := readEmoji(in.Emoji)
+	name, err := readEmoji(in.Emoji)
 	if err != nil {
 		return v, err
 	}
-	return v, a.do(ctx, "DELETE /channels/{channel_id}/messages/{message_id}/reactions/{emoji_name}", sub{
-		Path:   map[string]string{"channel_id": string(in.ChannelID), "message_id": string(in.MessageID), "emoji_name": emoji},
-		Reason: in.AuditReason, Repeatable: true,
-	}, nil)
+	return v, a.do(ctx, routeClearEmoji, sub{Path: map[string]string{"emoji_name": name}}, nil)
 }
 
 // reactionFacts are the message and how many reactions of which emoji will go.
 func reactionFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
-	var m struct {
-		Content string `json:"content"`
-		Author  struct {
-			Username string `json:"username"`
-		} `json:"author"`
-		Reactions []struct {
-			Count int           `json:"count"`
-			Emoji reactionEmoji `json:"emoji"`
-		} `json:"reactions"`
-	}
-	err := a.do(ctx, "GET /channels/{channel_id}/messages/{message_id}", sub{Path: map[string]string{
-		"channel_id": a.call.Text("channel_id"), "message_id": a.call.Text("message_id"),
-	}}, &m)
+	m, err := a.readMessage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var only reactionEmoji
+	var only emoji
 	if s, err := readEmoji(a.call.Text("emoji")); err == nil {
 		name, id, _ := strings.Cut(s, ":")
-		only = reactionEmoji{discord.EmojiID(id), name}
+		only = emoji{discord.EmojiID(id), name}
 	}
 	var parts []string
 	all := 0
 	for _, r := range m.Reactions {
-		if only.Name == "" || r.Emoji.same(only) {
-			parts = append(parts, fmt.Sprintf("%d × %s", r.Count, r.Emoji.Name))
+		if only.Name == "" || only.same(emoji{r.EmojiID, r.EmojiName}) {
+			parts = append(parts, fmt.Sprintf("%d × %s", r.Count, r.EmojiName))
 			all += r.Count
 		}
 	}
 	return mcpcore.Facts{
-		{Name: "author", Value: m.Author.Username}, {Name: "text", Value: excerpt(m.Content)},
-		{Name: "reactions that will go", Value: fmt.Sprint(all)}, {Name: "emojis", Value: strings.Join(parts, ", ")},
+		{Name: "author", Value: m.author.String()}, {Name: "text", Value: excerpt(m.text())},
+		{Name: "reactions that will go", Value: strconv.Itoa(all)}, {Name: "emojis", Value: strings.Join(parts, ", ")},
 	}, nil
 }
 
-// reactionEmoji is an emoji as Discord refers to it.
-type reactionEmoji struct {
-	ID   discord.EmojiID `json:"id"`
-	Name string          `json:"name"`
+// emoji is an emoji as Discord refers to it.
+type emoji struct {
+	ID   discord.EmojiID
+	Name string
 }
 
 // same compares custom emojis by id, others without variation selectors, which
 // Discord leaves out at will.
-func (e reactionEmoji) same(other reactionEmoji) bool {
+func (e emoji) same(other emoji) bool {
 	if e.ID != "" || other.ID != "" {
 		return e.ID == other.ID
 	}
-	const selector = "\uFE0F"
-	return strings.ReplaceAll(e.Name, selector, "") == strings.ReplaceAll(other.Name, selector, "")
+	return plain(e.Name) == plain(other.Name)
 }
+
+// plain is an emoji without the selector of its coloured form.
+func plain(s string) string { return strings.ReplaceAll(s, "\uFE0F", "") }

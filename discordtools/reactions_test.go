@@ -80,7 +80,7 @@ func TestReactions(t *testing.T) {
 		{
 			shows: "preview counts what will go", tool: "reactions_delete_all", args: onSketch(``),
 			sent: []string{"GET /channels/" + showcase + "/messages/" + sketch}, code: mcpcore.CodeDryRun,
-			want: `{"facts":[{"name":"author","value":"tomasz.k"},{"name":"text"},{"name":"reactions that will go","value":"3"},{"name":"emojis","value":"2 × 🔥, 1 × lighthouse"}]}`,
+			want: `{"facts":[{"name":"author","value":"tomasz.k (Tomasz)"},{"name":"text"},{"name":"reactions that will go","value":"3"},{"name":"emojis","value":"2 × 🔥, 1 × lighthouse"}]}`,
 		},
 		{
 			shows: "preview of one emoji", tool: "reactions_delete_all", args: onSketch(`,"emoji":"<:lighthouse:` + string(sandbox.DemoEmoji) + `>"`),

@@ -2,15 +2,18 @@ package discordtools
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-const countsRoute = "GET /guilds/{guild_id}/roles/member-counts"
+const (
+	routeRole       = "GET /guilds/{guild_id}/roles/{role_id}"
+	routeRoleCounts = "GET /guilds/{guild_id}/roles/member-counts"
+)
 
 // roles reads, makes, changes, orders and deletes the roles of a guild.
 //
@@ -22,8 +25,8 @@ func roles() category {
 			Title: "List roles",
 			Doc: `Lists all roles of a guild with their permissions (decimal sets) and positions; a higher
 				position outranks. @everyone has the guild's id.`,
-			Route: "GET /guilds/{guild_id}/roles",
-			Calls: []string{countsRoute},
+			Route: routeRoles,
+			Calls: []string{routeRoleCounts},
 			Fence: fence.ChannelTopic,
 			Run:   listRoles,
 		},
@@ -33,10 +36,11 @@ func roles() category {
 			Doc: `Creates a role at the bottom of the list, with the permissions of @everyone unless
 				permissions says otherwise. Move it with roles_modify_positions. The bot can grant
 				only what it has itself.`,
-			Route: "POST /guilds/{guild_id}/roles",
-			Needs: discord.ManageRoles,
-			Rules: roleRules,
-			Fence: fence.ChannelTopic,
+			Route:  "POST /guilds/{guild_id}/roles",
+			Needs:  discord.ManageRoles,
+			Rules:  roleRules,
+			Redact: []string{"icon"},
+			Fence:  fence.ChannelTopic,
 		},
 		write[rolesModify, roleMade]{
 			Name:  "roles_modify",
@@ -48,6 +52,7 @@ func roles() category {
 			Needs:      discord.ManageRoles,
 			Outranks:   "role_id",
 			Rules:      roleRules,
+			Redact:     []string{"icon"},
 			Fence:      fence.ChannelTopic,
 		},
 		write[rolesModifyPositions, rolesOrdered]{
@@ -68,7 +73,7 @@ func roles() category {
 			Doc: `Deletes a role for good: everybody loses it, with the access it gave. Roles of bots
 				and integrations and @everyone cannot be deleted.`,
 			Route:    "DELETE /guilds/{guild_id}/roles/{role_id}",
-			Calls:    []string{"GET /guilds/{guild_id}/roles/{role_id}", countsRoute},
+			Calls:    []string{routeRole, routeRoleCounts},
 			Needs:    discord.ManageRoles,
 			Outranks: "role_id",
 			Facts:    roleFacts,
@@ -77,17 +82,16 @@ func roles() category {
 }
 
 type rolesList struct {
-	GuildID    discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	WithCounts bool            `json:"with_counts,omitempty" in:"local" jsonschema:"also how many members hold each role"`
+	guildRef
+	WithCounts bool `json:"with_counts,omitempty" in:"local" jsonschema:"also how many members hold each role"`
+	offset
 }
 
 type rolesAll struct {
 	Roles []roleItem `json:"roles" from:"@reply"`
-	page
-	Warnings []string `json:"warnings,omitempty" from:"@derived"`
+	part
+	remarks
 }
-
-func (v *rolesAll) derive(*mcpcore.Call) { v.of(len(v.Roles), 0) }
 
 type roleItem struct {
 	roleFields
@@ -112,7 +116,7 @@ type roleFields struct {
 
 // roleCounts is how many members hold each role; Discord leaves @everyone out.
 func (a *api) roleCounts(ctx context.Context) (counts map[discord.RoleID]int, err error) {
-	return counts, a.do(ctx, countsRoute, sub{Path: map[string]string{"guild_id": a.call.Text("guild_id")}}, &counts)
+	return counts, a.do(ctx, routeRoleCounts, sub{}, &counts)
 }
 
 // listRoles marks counts that cannot be read as unknown; the roles are of use
@@ -139,7 +143,7 @@ func listRoles(ctx context.Context, a *api, in rolesList) (v rolesAll, err error
 }
 
 type rolesCreate struct {
-	GuildID     discord.GuildID       `json:"guild_id" jsonschema:"guild"`
+	guildRef
 	Name        string                `json:"name,omitempty" jsonschema:"name" minLength:"1" maxLength:"100"`
 	Permissions discord.PermissionSet `json:"permissions,omitempty" jsonschema:"decimal permission set"`
 	Color       int                   `json:"color,omitempty" jsonschema:"0xRRGGBB as a number; 0 is none" minimum:"0" maximum:"16777215"`
@@ -151,7 +155,7 @@ type rolesCreate struct {
 }
 
 type rolesModify struct {
-	GuildID     discord.GuildID       `json:"guild_id" jsonschema:"guild"`
+	guildRef
 	RoleID      discord.RoleID        `json:"role_id" jsonschema:"role; the guild's id is @everyone"`
 	Name        *string               `json:"name,omitempty" jsonschema:"new name" minLength:"1" maxLength:"100"`
 	Permissions discord.PermissionSet `json:"permissions,omitempty" jsonschema:"decimal permission set, replacing the old one"`
@@ -184,7 +188,7 @@ func oneIcon(call *mcpcore.Call) *mcpcore.Issue {
 	if call.Text("icon") == "" || call.Text("unicode_emoji") == "" {
 		return nil
 	}
-	return &mcpcore.Issue{Path: "unicode_emoji", Message: "excludes icon; a role has one of them", Code: mcpcore.IssueRule}
+	return contradiction("unicode_emoji", "excludes icon; a role has one of them")
 }
 
 type roleMade struct {
@@ -192,8 +196,8 @@ type roleMade struct {
 }
 
 type rolesModifyPositions struct {
-	GuildID   discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	Positions []rolePosition  `json:"positions" in:"wholebody" jsonschema:"roles to move" minItems:"1"`
+	guildRef
+	Positions []rolePosition `json:"positions" in:"wholebody" jsonschema:"roles to move" minItems:"1"`
 	auditReason
 }
 
@@ -205,15 +209,11 @@ type rolePosition struct {
 // movedOnce refuses a role that stands twice: which place counts is not to be
 // known.
 func movedOnce(call *mcpcore.Call) *mcpcore.Issue {
-	var positions []rolePosition
-	raw, _ := call.Arg("positions")
-	if err := json.Unmarshal(raw, &positions); err != nil {
-		return nil // the schema has spoken
-	}
+	positions, _ := argument[[]rolePosition](call, "positions")
 	seen := map[discord.RoleID]bool{}
 	for i, p := range positions {
 		if seen[p.ID] {
-			return &mcpcore.Issue{Path: fmt.Sprintf("positions.%d.id", i), Message: "is moved twice; give each role once", Code: mcpcore.IssueRule}
+			return contradiction(fmt.Sprintf("positions.%d.id", i), "is moved twice; give each role once")
 		}
 		seen[p.ID] = true
 	}
@@ -232,8 +232,8 @@ type rolePlace struct {
 }
 
 type rolesDelete struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	RoleID  discord.RoleID  `json:"role_id" jsonschema:"role"`
+	guildRef
+	RoleID discord.RoleID `json:"role_id" jsonschema:"role"`
 	auditReason
 }
 
@@ -245,22 +245,23 @@ type roleDeleted struct {
 
 func roleFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	var r struct {
-		Name     string `json:"name"`
-		Position int    `json:"position"`
-		Managed  bool   `json:"managed"`
+		ID       discord.RoleID `json:"id"`
+		Name     string         `json:"name"`
+		Position int            `json:"position"`
+		Managed  bool           `json:"managed"`
 	}
-	id := a.call.Text("role_id")
-	err := a.do(ctx, "GET /guilds/{guild_id}/roles/{role_id}", sub{Path: map[string]string{"guild_id": a.call.Text("guild_id"), "role_id": id}}, &r)
-	if err != nil {
+	if err := a.do(ctx, routeRole, sub{}, &r); err != nil {
 		return nil, err
 	}
-	held := "unknown"
+	var held *int
 	if counts, err := a.roleCounts(ctx); err == nil {
-		if n, ok := counts[discord.RoleID(id)]; ok {
-			held = fmt.Sprint(n)
+		if n, ok := counts[r.ID]; ok {
+			held = &n
 		}
 	}
-	facts := mcpcore.Facts{{Name: "role", Value: r.Name}, {Name: "position", Value: fmt.Sprint(r.Position)}, {Name: "members who hold it", Value: held}}
+	facts := mcpcore.Facts{
+		{Name: "role", Value: r.Name}, {Name: "position", Value: strconv.Itoa(r.Position)}, {Name: "members who hold it", Value: countOf(held)},
+	}
 	if r.Managed {
 		facts = append(facts, mcpcore.Fact{Name: "managed", Value: "by a bot or an integration; Discord will refuse"})
 	}

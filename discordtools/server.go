@@ -26,6 +26,19 @@ type Config struct {
 	PreviewOnly  bool            // MCP_WRITE_MODE=preview: nothing is ever changed
 	DefaultGuild discord.GuildID // fills an absent guild_id
 	Categories   []string        // nil is all; "meta" is always on
+
+	// AllowedGuilds are the only guilds that a call may touch; nil allows every
+	// guild, an empty list none. See docs/scope.md.
+	AllowedGuilds []discord.GuildID
+	// ExpectedBot is the only bot that calls may act as, read before the first
+	// call. Application-wide tools need it. "" takes any and refuses those.
+	ExpectedBot discord.UserID
+	// UserScoped lets tools that act on users outside guilds through
+	// AllowedGuilds. It needs ExpectedBot.
+	UserScoped bool
+	// Access says what a gap in the bot's permissions does to a call before it
+	// is sent.
+	Access middleware.AccessMode
 }
 
 // Deps is everything a Discord server is made of. Session or REST is needed;
@@ -64,6 +77,12 @@ A failed call has a code, says what is wrong and what to do next. OUTCOME_UNKNOW
 func BuildServer(deps Deps) (*mcp.Server, error) {
 	rest := deps.REST
 	var problems []error
+	if deps.Client.Tracer == nil {
+		deps.Client.Tracer = deps.Tracer
+	}
+	if deps.Client.Meter == nil {
+		deps.Client.Meter = deps.Meter
+	}
 	if rest == nil {
 		client, err := NewClient(deps.Session, deps.Client)
 		if err != nil {
@@ -76,20 +95,25 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	}
 	tools := slices.Concat(toolsAt(rest, deps.Clock), deps.Tools)
 	problems = append(problems, checkCategories(deps.Config.Categories, tools)...)
+	guards := newGuards(&deps, rest)
 	chain := middleware.Standard(middleware.Options{
 		Tracer: deps.Tracer, Meter: deps.Meter,
 		DefaultGuild: deps.Config.DefaultGuild, Categories: deps.Config.Categories, PreviewOnly: deps.Config.PreviewOnly,
+		Scope: guards.scope, Access: guards.access,
 	})
 	if deps.Chain != nil {
 		chain = deps.Chain(chain)
 	}
+	problems = append(problems, checkScope(deps.Config, chain)...)
 	server, err := mcpcore.BuildServer(mcpcore.Deps{
 		Name: deps.Name, Version: deps.Version, Instructions: instructions,
 		Tools: tools, Chain: chain,
 		Armed:    deps.Config.Armed,
 		Policies: append([]mcpcore.Policy{preconditions.TwoKeys(deps.Config.Armed), preconditions.ConsentAdvisory()}, deps.Policies...),
-		Evidence: deps.Evidence, Audit: deps.Audit, Ledger: deps.Ledger,
-		Hide:      func(t *mcpcore.Tool) bool { return !middleware.InCategories(t, deps.Config.Categories) },
+		Evidence: guards.evidence, Audit: deps.Audit, Ledger: deps.Ledger,
+		Hide: func(t *mcpcore.Tool) bool {
+			return !middleware.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t)
+		},
 		Transport: deps.Transport, Logger: deps.Logger, Clock: deps.Clock,
 	})
 	if err := errors.Join(append(problems, err)...); err != nil {

@@ -30,7 +30,7 @@ func stickers() category {
 			Title: "Delete a sticker",
 			Doc:   `Deletes a sticker of a guild for good.`,
 			Route: "DELETE /guilds/{guild_id}/stickers/{sticker_id}",
-			Calls: []string{"GET /guilds/{guild_id}/stickers/{sticker_id}"},
+			Calls: []string{routeSticker},
 			Needs: discord.ManageGuildExpressions,
 			Facts: stickerFacts,
 		},
@@ -46,7 +46,7 @@ func stickers() category {
 			Name:  "stickers_get_guild_sticker",
 			Title: "Get a guild's sticker",
 			Doc:   `Reads one sticker of a guild.`,
-			Route: "GET /guilds/{guild_id}/stickers/{sticker_id}",
+			Route: routeSticker,
 			Fence: fence.Embed,
 		},
 		read[stickersList, stickersPage]{
@@ -76,13 +76,15 @@ func stickers() category {
 	}}
 }
 
+const routeSticker = "GET /guilds/{guild_id}/stickers/{sticker_id}"
+
 type stickersCreate struct {
-	GuildID     discord.GuildID `json:"guild_id" jsonschema:"guild"`
-	Name        string          `json:"name" in:"form" jsonschema:"name" minLength:"2" maxLength:"30"`
-	Description string          `json:"description,omitempty" in:"form" jsonschema:"what it shows" maxLength:"100"`
-	Tags        string          `json:"tags" in:"form" jsonschema:"words to find it by, separated by commas; by custom the name of a unicode emoji" minLength:"1" maxLength:"200"`
-	Format      int             `json:"file_format,omitempty" in:"local" jsonschema:"1 PNG, 2 APNG, 3 Lottie, 4 GIF" enum:"1,2,3,4"`
-	File        string          `json:"file_data" in:"formfile" wire:"file" filename:"sticker" maxBytes:"524288" jsonschema:"data URI of image/png, image/apng, image/gif or application/json, 512 KiB decoded; paths and addresses are not read" minLength:"1"`
+	guildRef
+	Name        string `json:"name" in:"form" jsonschema:"name" minLength:"2" maxLength:"30"`
+	Description string `json:"description,omitempty" in:"form" jsonschema:"what it shows" maxLength:"100"`
+	Tags        string `json:"tags" in:"form" jsonschema:"words to find it by, separated by commas; by custom the name of a unicode emoji" minLength:"1" maxLength:"200"`
+	Format      int    `json:"file_format,omitempty" in:"local" jsonschema:"1 PNG, 2 APNG, 3 Lottie, 4 GIF" enum:"1,2,3,4"`
+	File        string `json:"file_data" in:"formfile" wire:"file" filename:"sticker" maxBytes:"524288" jsonschema:"data URI of image/png, image/apng, image/gif or application/json, 512 KiB decoded; paths and addresses are not read" minLength:"1"`
 	auditReason
 }
 
@@ -105,18 +107,18 @@ var stickerType = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 		}
 	}
 	if types, ok := stickerTypes[wanted]; ok {
-		return &mcpcore.Issue{Path: "file_data", Message: "must be of type " + types[len(types)-1] + " for this file_format", Code: mcpcore.IssueRule}
+		return contradiction("file_data", "must be of type %s for this file_format", types[len(types)-1])
 	}
 	return &mcpcore.Issue{Path: "file_data", Message: "must be of type image/png, image/apng, image/gif or application/json", Code: mcpcore.IssueFormat}
 }}
 
 type stickersList struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
+	guildRef
 }
 
 // stickerOf is a sticker of a guild.
 type stickerOf struct {
-	GuildID   discord.GuildID   `json:"guild_id" jsonschema:"guild"`
+	guildRef
 	StickerID discord.StickerID `json:"sticker_id" jsonschema:"sticker"`
 }
 
@@ -163,8 +165,6 @@ type stickersPage struct {
 	page
 }
 
-func (v *stickersPage) derive(*mcpcore.Call) { v.of(len(v.Stickers), 0) }
-
 type stickerDeleted struct {
 	Deleted   bool              `json:"deleted" from:"@true"`
 	GuildID   discord.GuildID   `json:"guild_id" from:"@arg"`
@@ -187,19 +187,16 @@ func (v *packsPage) derive(*mcpcore.Call) { v.Count = len(v.Packs) }
 
 func stickerFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	var s struct {
-		Name        string
-		Description string
-		Tags        string
-		User        struct{ Username string }
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Tags        string `json:"tags"`
+		User        person `json:"user"`
 	}
-	err := a.do(ctx, "GET /guilds/{guild_id}/stickers/{sticker_id}", sub{Path: map[string]string{
-		"guild_id": a.call.Text("guild_id"), "sticker_id": a.call.Text("sticker_id"),
-	}}, &s)
-	if err != nil {
+	if err := a.do(ctx, routeSticker, sub{}, &s); err != nil {
 		return nil, err
 	}
 	return mcpcore.Facts{
 		{Name: "sticker", Value: s.Name}, {Name: "description", Value: excerpt(s.Description)}, {Name: "tags", Value: s.Tags},
-		{Name: "uploaded by", Value: s.User.Username},
+		{Name: "uploaded by", Value: s.User.String()},
 	}, nil
 }

@@ -79,7 +79,7 @@ func TestStickers(t *testing.T) {
 		},
 		{
 			shows: "preview", tool: "stickers_delete_guild_sticker", args: `{` + one + `}`, sent: []string{"GET " + path + "/" + sticker}, code: mcpcore.CodeDryRun,
-			want: `{"facts":[{"name":"sticker","value":"Ahoy"},{"name":"description","value":"A waving lighthouse keeper"},{"name":"tags"},{"name":"uploaded by","value":"marina"}]}`,
+			want: `{"facts":[{"name":"sticker","value":"Ahoy"},{"name":"description","value":"A waving lighthouse keeper"},{"name":"tags"},{"name":"uploaded by","value":"marina (Marina Holt)"}]}`,
 		},
 		{
 			shows: "preview of none", tool: "stickers_delete_guild_sticker", args: `{"guild_id":` + id(guild) + `,"sticker_id":"1200000000000009999"}`,

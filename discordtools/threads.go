@@ -16,8 +16,8 @@ func threads() category {
 		write[threadMemberTarget, threadMemberAdded]{
 			Name:  "threads_add_member",
 			Title: "Add a member to a thread",
-			Doc: `Adds a member of the guild to a thread, who is notified. They must be able to see its
-				channel. An archived thread takes nobody: open it first with channels_modify.`,
+			Doc: `Adds a member of the guild to a thread. They must be able to see its channel. An
+				archived thread takes nobody: open it first with channels_modify.`,
 			Route: "PUT " + routeThreadMember,
 			Needs: discord.ViewChannel | discord.SendMessagesInThreads,
 		},
@@ -40,8 +40,8 @@ func threads() category {
 		write[threadRef, threadLeft]{
 			Name:  "threads_leave",
 			Title: "Leave a thread",
-			Doc: `Takes the bot itself out of a thread that is not archived. It cannot come back by itself
-				into a private one.`,
+			Doc: `Takes the bot itself out of a thread that is not archived. Into a private one it comes
+				back only with MANAGE_THREADS, or when somebody adds it.`,
 			Route: "DELETE /channels/{channel_id}/thread-members/@me",
 			Needs: discord.ViewChannel,
 		},
@@ -53,7 +53,7 @@ func threads() category {
 			Route:   "GET /channels/{channel_id}/thread-members",
 			Scope:   mcpcore.GuildScope,
 			Intents: discord.GuildMembers,
-			Set:     []added{withMember},
+			Set:     []added{withMember, {"limit", membersLimit}},
 			Fence:   fence.Username,
 		},
 		write[threadMemberTarget, threadMemberRemoved]{
@@ -77,6 +77,14 @@ var withMember = added{"with_member", func(call *mcpcore.Call) string {
 	return ""
 }}
 
+// membersLimit is how many members come with names unless the caller says.
+func membersLimit(call *mcpcore.Call) string {
+	if withMember.Value(call) == "" {
+		return ""
+	}
+	return "100"
+}
+
 type threadRef struct {
 	ThreadID discord.ChannelID `json:"thread_id" wire:"channel_id" jsonschema:"thread or forum post"`
 }
@@ -84,6 +92,17 @@ type threadRef struct {
 type threadMemberTarget struct {
 	threadRef
 	UserID discord.UserID `json:"user_id" jsonschema:"member"`
+}
+
+// threadEcho is a threadRef, and threadMemberEcho a threadMemberTarget, repeated
+// in a view.
+type threadEcho struct {
+	ThreadID discord.ChannelID `json:"thread_id" from:"@arg"`
+}
+
+type threadMemberEcho struct {
+	threadEcho
+	UserID discord.UserID `json:"user_id" from:"@arg"`
 }
 
 type threadsGetMember struct {
@@ -94,8 +113,9 @@ type threadsGetMember struct {
 type threadsListMembers struct {
 	threadRef
 	WithMember bool           `json:"with_member,omitempty" in:"local" jsonschema:"add names and roles, in pages"`
-	After      discord.UserID `json:"after,omitempty" jsonschema:"only users after this id; with with_member"`
-	Limit      int            `json:"limit,omitempty" jsonschema:"how many, 100 when left out; with with_member" minimum:"1" maximum:"100"`
+	After      discord.UserID `json:"after,omitempty" jsonschema:"only users with a greater id; needs with_member"`
+	Limit      int            `json:"limit,omitempty" jsonschema:"how many, 100 when left out; needs with_member" minimum:"1" maximum:"100"`
+	offset
 }
 
 // threadMemberFields are what is known of someone who follows a thread.
@@ -114,15 +134,14 @@ type guildMember struct {
 }
 
 type threadMemberOne struct {
-	ThreadID discord.ChannelID `json:"thread_id" from:"@arg"`
-	UserID   discord.UserID    `json:"user_id" from:"@arg"`
+	threadMemberEcho
 	threadMemberFields
 }
 
 type threadMembersPage struct {
-	ThreadID discord.ChannelID `json:"thread_id" from:"@arg"`
-	Members  []threadMember    `json:"members" from:"@reply"`
-	page
+	threadEcho
+	Members []threadMember `json:"members" from:"@reply"`
+	part
 	NextAfter *discord.UserID `json:"next_after,omitempty" from:"@derived"`
 }
 
@@ -131,34 +150,32 @@ type threadMember struct {
 	threadMemberFields
 }
 
+// derive: Discord gives pages to calls with with_member alone.
 func (v *threadMembersPage) derive(call *mcpcore.Call) {
-	most := 0
-	if withMember.Value(call) != "" {
-		most = limitOf(call, 100)
-	}
-	if v.of(len(v.Members), most); v.HasMore {
+	switch paged := withMember.Value(call) != ""; {
+	case !paged:
+		v.HasMore = v.Truncated
+	case v.HasMore && v.Count > 0:
 		v.NextAfter = v.Members[v.Count-1].UserID
 	}
 }
 
 type threadMemberAdded struct {
-	Added    bool              `json:"added" from:"@true"`
-	ThreadID discord.ChannelID `json:"thread_id" from:"@arg"`
-	UserID   discord.UserID    `json:"user_id" from:"@arg"`
+	Added bool `json:"added" from:"@true"`
+	threadMemberEcho
 }
 
 type threadMemberRemoved struct {
-	Removed  bool              `json:"removed" from:"@true"`
-	ThreadID discord.ChannelID `json:"thread_id" from:"@arg"`
-	UserID   discord.UserID    `json:"user_id" from:"@arg"`
+	Removed bool `json:"removed" from:"@true"`
+	threadMemberEcho
 }
 
 type threadJoined struct {
-	Joined   bool              `json:"joined" from:"@true"`
-	ThreadID discord.ChannelID `json:"thread_id" from:"@arg"`
+	Joined bool `json:"joined" from:"@true"`
+	threadEcho
 }
 
 type threadLeft struct {
-	Left     bool              `json:"left" from:"@true"`
-	ThreadID discord.ChannelID `json:"thread_id" from:"@arg"`
+	Left bool `json:"left" from:"@true"`
+	threadEcho
 }

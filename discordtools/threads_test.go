@@ -47,7 +47,7 @@ func TestThreads(t *testing.T) {
 		},
 		{
 			shows: "goes on", tool: "threads_list_members", args: in(`,"with_member":true,"after":` + id(sandbox.BotID)),
-			sent: []string{"GET " + members + "?after=" + string(sandbox.BotID) + "&with_member=true"}, want: `{"count":1,"members":[{"user_id":` + id(member) + `}]}`,
+			sent: []string{"GET " + members + "?after=" + string(sandbox.BotID) + "&limit=100&with_member=true"}, want: `{"count":1,"members":[{"user_id":` + id(member) + `}]}`,
 		},
 		{
 			shows: "a channel is no thread", tool: "threads_list_members", args: `{"thread_id":` + id(general) + `}`,

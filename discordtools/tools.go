@@ -2,7 +2,6 @@ package discordtools
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -25,82 +24,40 @@ func toolsAt(rest REST, now func() time.Time) []mcpcore.Tool {
 	return tools
 }
 
-// categories are the subjects, one file each.
+// categories are the subjects, one file each, in alphabetical order.
 func categories() []category {
 	return []category{
-		auditLog(),
-		guild(),
-		onboarding(),
-		voice(),
-		channels(),
-		messages(),
-		members(),
-		roles(),
-		users(),
-		threads(),
-		reactions(),
-		invites(),
-		emojis(),
-		stickers(),
-		polls(),
+		auditLog(), channels(), emojis(), guild(), invites(), members(), messages(), onboarding(), polls(), reactions(), roles(), stickers(),
+		threads(), users(), voice(),
 	}
 }
 
 // shared is what all tools of one connection have in common.
 type shared struct {
-	rest REST
-	now  func() time.Time
-
-	mu     sync.Mutex
-	bot    discord.UserID
-	guilds map[discord.ChannelID]discord.GuildID
+	rest   REST
+	now    func() time.Time
+	bot    memory[struct{}, discord.UserID]
+	guilds memory[discord.ChannelID, discord.GuildID]
 }
-
-// maxGuilds bounds the memory of which guild a channel is in.
-const maxGuilds = 1024
 
 // guildOf is the guild of a channel, "" for a direct message or when it cannot
 // be read. It is remembered: a channel never changes its guild. The tool must
-// declare "GET /channels/{channel_id}".
+// declare [routeChannel].
 func (a *api) guildOf(ctx context.Context, channel discord.ChannelID) discord.GuildID {
-	a.mu.Lock()
-	guild, known := a.guilds[channel]
-	a.mu.Unlock()
-	if known {
-		return guild
-	}
-	var reply struct {
-		GuildID discord.GuildID `json:"guild_id"`
-	}
-	if err := a.do(ctx, "GET /channels/{channel_id}", sub{Path: map[string]string{"channel_id": string(channel)}}, &reply); err != nil {
-		return ""
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.guilds == nil || len(a.guilds) >= maxGuilds {
-		a.guilds = map[discord.ChannelID]discord.GuildID{}
-	}
-	a.guilds[channel] = reply.GuildID
-	return reply.GuildID
+	guild, _ := a.guilds.get(ctx, channel, func(ctx context.Context) (discord.GuildID, bool, error) {
+		var c standing
+		err := a.do(ctx, routeChannel, sub{Path: atChannel(channel)}, &c)
+		return c.GuildID, true, err
+	})
+	return guild
 }
 
 // botID is the bot's own id, asked once per connection. The tool must declare
-// "GET /users/@me".
+// [routeMe].
 func (a *api) botID(ctx context.Context) (discord.UserID, error) {
-	a.mu.Lock()
-	bot := a.bot
-	a.mu.Unlock()
-	if bot != "" {
-		return bot, nil
-	}
-	var me struct {
-		ID discord.UserID `json:"id"`
-	}
-	if err := a.do(ctx, "GET /users/@me", sub{}, &me); err != nil {
-		return "", err
-	}
-	a.mu.Lock()
-	a.bot = me.ID
-	a.mu.Unlock()
-	return me.ID, nil
+	return a.bot.get(ctx, struct{}{}, func(ctx context.Context) (discord.UserID, bool, error) {
+		var me person
+		err := a.do(ctx, routeMe, sub{}, &me)
+		return me.ID, me.ID != "", err
+	})
 }

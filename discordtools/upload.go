@@ -1,10 +1,12 @@
 package discordtools
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/guildwarden/guildwarden/internal/canon"
@@ -36,28 +38,34 @@ func (u upload) bytes() ([]byte, error) {
 	return data, nil
 }
 
-// attach adds the files as parts and their descriptions as the body's
-// attachments.
-func attach(r *Request, body *object, uploads []upload) error {
-	list := make([]any, len(uploads))
-	for i, u := range uploads {
-		data, err := u.bytes()
-		if err == nil && len(data) > maxUpload {
-			err = fmt.Errorf("has %d bytes, Discord takes at most %d", len(data), maxUpload)
-		}
+// attach makes parts of the files, and what the body says of them as its
+// attachments. path is where the files stand in the arguments.
+func attach(path string, files []upload) (parts []Part, attachments json.RawMessage, err error) {
+	parts, list := make([]Part, len(files)), make([]any, len(files))
+	for i, f := range files {
+		issue := mcpcore.Issue{Path: fmt.Sprintf("%s.%d.data", path, i), Code: mcpcore.IssueFormat}
+		data, err := f.bytes()
 		if err != nil {
-			return mcpcore.Invalid(mcpcore.Issue{Path: fmt.Sprintf("files.%d.data", i), Message: err.Error(), Code: mcpcore.IssueFormat})
+			issue.Message = err.Error()
+			return nil, nil, mcpcore.Invalid(issue)
 		}
-		name := cleanName(u.Name)
-		r.Form = append(r.Form, Part{Name: fmt.Sprintf("files[%d]", i), Filename: name, ContentType: contentType(name), Data: data})
-		meta := map[string]any{"id": fmt.Sprint(i), "filename": name}
-		if u.Description != "" {
-			meta["description"] = u.Description
+		if len(data) > maxUpload {
+			issue.Message, issue.Code = tooBig(len(data), maxUpload), mcpcore.IssueBig
+			return nil, nil, mcpcore.Invalid(issue)
 		}
-		list[i] = meta
+		name := cleanFilename(f.Name)
+		parts[i] = Part{Name: fmt.Sprintf("files[%d]", i), Filename: name, ContentType: contentType(name), Data: data}
+		about := map[string]any{"id": strconv.Itoa(i), "filename": name}
+		if f.Description != "" {
+			about["description"] = f.Description
+		}
+		list[i] = about
 	}
-	body.set("attachments", canon.Append(nil, list))
-	return nil
+	return parts, canon.Append(nil, list), nil
+}
+
+func tooBig(size, limit int) string {
+	return fmt.Sprintf("has %d bytes, Discord takes at most %d", size, limit)
 }
 
 // formFile is the one file of a form, from a data URI.
@@ -78,22 +86,7 @@ func formFile(field, name, uri string) (Part, error) {
 	return Part{Name: field, Filename: name + ext, ContentType: kind, Data: data}, nil
 }
 
-// cleanName keeps the last element of a name and drops what a header or a file
-// system could take for something else.
-func cleanName(name string) string {
-	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
-	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || strings.ContainsRune(`"*:<>?|`, r) {
-			return -1
-		}
-		return r
-	}, name)
-	if name = strings.TrimLeft(name, "."); name == "" || name == "/" {
-		return "file"
-	}
-	return name
-}
-
+// contentType is what a file's name says of its type.
 func contentType(name string) string {
 	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
 		return t

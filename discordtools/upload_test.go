@@ -86,7 +86,7 @@ func TestL62FileNamesAreCleaned(t *testing.T) {
 		"..":                                    "file",
 		"...":                                   "file",
 		"/":                                     "file",
-		"a/":                                    "a",
+		"a/":                                    "file",
 		"\x00":                                  "file",
 		"<|?*>":                                 "file",
 		"Übersicht (2).png":                     "Übersicht (2).png",

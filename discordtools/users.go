@@ -18,18 +18,19 @@ import (
 func users() category {
 	return category{Name: "users", Tools: []declaration{
 		read[struct{}, currentUser]{
-			Name:  "users_get_current",
-			Title: "Get the bot's account",
-			Doc:   `Reads the bot's own account. For its nickname and roles in a guild use members_get_current_user.`,
-			Route: "GET /users/@me",
-			Scope: mcpcore.ApplicationScope,
-			Fence: fence.Username,
+			Name:     "users_get_current",
+			Title:    "Get the bot's account",
+			Doc:      `Reads the bot's own account. For its nickname and roles in a guild use members_get_current_user.`,
+			Route:    routeMe,
+			Scope:    mcpcore.ApplicationScope,
+			Unlocked: true,
+			Fence:    fence.Username,
 		},
 		read[userRef, userOne]{
 			Name:  "users_get",
 			Title: "Get a user",
 			Doc:   `Reads any user's public account, also of someone outside the bot's guilds. For roles and nickname use members_get.`,
-			Route: "GET /users/{user_id}",
+			Route: routeUser,
 			Scope: mcpcore.GlobalScope,
 			Fence: fence.Username,
 		},
@@ -41,6 +42,7 @@ func users() category {
 			Route:      "PATCH /users/@me",
 			Scope:      mcpcore.ApplicationScope,
 			Repeatable: true,
+			Redact:     []string{"avatar", "banner"},
 			Fence:      fence.Username,
 		},
 		write[usersCreateDM, dmOpened]{
@@ -65,13 +67,13 @@ func users() category {
 			Set:   []added{limit(200)},
 			Fence: fence.ChannelTopic,
 		},
-		destroy[usersLeaveGuild, guildLeft]{
+		destroy[guildRef, guildLeft]{
 			Name:  "users_leave_guild",
 			Title: "Leave a guild",
 			Doc: `Makes the bot leave a guild. It cannot return by itself: somebody with MANAGE_GUILD
 				must add it again, and the bot's own role is lost.`,
 			Route: "DELETE /users/@me/guilds/{guild_id}",
-			Calls: []string{"GET /guilds/{guild_id}"},
+			Calls: []string{routeGuild},
 			Scope: mcpcore.GuildScope,
 			Facts: leaveFacts,
 		},
@@ -142,25 +144,22 @@ func openDM(ctx context.Context, a *api, _ usersCreateDM) (v dmOpened, err error
 		return v, err
 	}
 	var c struct {
-		ID         discord.ChannelID `json:"id"`
-		Type       int               `json:"type"`
-		Recipients []person          `json:"recipients"`
+		Recipients []person `json:"recipients"`
 	}
 	if err := json.Unmarshal(reply.Body, &c); err != nil {
-		return v, fmt.Errorf("decode channel: %w", err)
+		return v, fmt.Errorf("decode recipients: %w", err)
 	}
-	v = dmOpened{ChannelID: c.ID, Type: c.Type}
 	for _, r := range c.Recipients {
 		v.RecipientIDs = append(v.RecipientIDs, r.ID)
 	}
-	return v, nil
+	return v, a.project(reply, &v)
 }
 
 type usersListGuilds struct {
-	Before     discord.GuildID `json:"before,omitempty" jsonschema:"only guilds with a smaller id"`
-	After      discord.GuildID `json:"after,omitempty" jsonschema:"only guilds with a greater id"`
-	Limit      int             `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"200" default:"200"`
-	WithCounts bool            `json:"with_counts,omitempty" jsonschema:"also how many members they have"`
+	Before     discord.Snowflake `json:"before,omitempty" jsonschema:"only guilds with a smaller id"`
+	After      discord.Snowflake `json:"after,omitempty" jsonschema:"only guilds with a greater id"`
+	Limit      int               `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"200" default:"200"`
+	WithCounts bool              `json:"with_counts,omitempty" jsonschema:"also how many members they have"`
 }
 
 type guildsPage struct {
@@ -181,8 +180,6 @@ type myGuild struct {
 }
 
 func (v *guildsPage) derive(call *mcpcore.Call) {
-	v.of(len(v.Guilds), limitOf(call, 200))
-	v.onward = onward[discord.GuildID]{}
 	if n := len(v.Guilds); n > 0 {
 		v.lead(call, v.page, v.Guilds[0].ID, v.Guilds[n-1].ID)
 	}
@@ -197,10 +194,6 @@ func (v *guildsPage) derive(call *mcpcore.Call) {
 	v.UntrustedNames = fencedJSON(fence.ChannelTopic, names)
 }
 
-type usersLeaveGuild struct {
-	GuildID discord.GuildID `json:"guild_id" jsonschema:"guild"`
-}
-
 type guildLeft struct {
 	Left    bool            `json:"left" from:"@true"`
 	GuildID discord.GuildID `json:"guild_id" from:"@arg"`
@@ -211,15 +204,8 @@ func leaveFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 		Name    string `json:"name"`
 		Members *int   `json:"approximate_member_count"`
 	}
-	err := a.do(ctx, "GET /guilds/{guild_id}", sub{
-		Path: map[string]string{"guild_id": a.call.Text("guild_id")}, Query: url.Values{"with_counts": {"true"}},
-	}, &g)
-	if err != nil {
+	if err := a.do(ctx, routeGuild, sub{Query: url.Values{"with_counts": {"true"}}}, &g); err != nil {
 		return nil, err
 	}
-	count := "unknown"
-	if g.Members != nil {
-		count = fmt.Sprint(*g.Members)
-	}
-	return mcpcore.Facts{{Name: "guild", Value: g.Name}, {Name: "members, about", Value: count}}, nil
+	return mcpcore.Facts{{Name: "guild", Value: g.Name}, {Name: "members, about", Value: countOf(g.Members)}}, nil
 }

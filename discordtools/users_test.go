@@ -36,7 +36,7 @@ func TestUsers(t *testing.T) {
 		},
 		{
 			shows: "another name, no picture", tool: "users_modify_current", args: `{"username":"Keeper","avatar":null}`,
-			sent: []string{`PATCH /users/@me {"username":"Keeper","avatar":null}`},
+			deps: locked, sent: []string{"GET /users/@me", `PATCH /users/@me {"username":"Keeper","avatar":null}`},
 			want: `{"id":` + id(sandbox.BotID) + `,"username":"Keeper","global_name":null,"avatar":null,"banner":null}`,
 		},
 		{

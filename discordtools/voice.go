@@ -23,7 +23,7 @@ func voice() category {
 			Doc:   `Reads the bot's own voice connection in a guild. When it is in no voice channel this is DISCORD_NOT_FOUND.`,
 			Route: "GET /guilds/{guild_id}/voice-states/@me",
 		},
-		read[voiceUserRef, voiceState]{
+		read[memberRef, voiceState]{
 			Name:  "voice_get_user_state",
 			Title: "Get a member's voice state",
 			Doc:   `Reads a member's voice connection: channel, mute, deafen, stage. When they are in no voice channel this is DISCORD_NOT_FOUND.`,
@@ -43,11 +43,6 @@ type voiceRegion struct {
 	Optimal    bool   `json:"optimal"`
 	Deprecated bool   `json:"deprecated"`
 	Custom     bool   `json:"custom"`
-}
-
-type voiceUserRef struct {
-	guildRef
-	UserID discord.UserID `json:"user_id" jsonschema:"member"`
 }
 
 type voiceState struct {
@@ -81,7 +76,7 @@ type voiceModifiedSelf struct {
 }
 
 type voiceModifyUser struct {
-	voiceUserRef
+	memberRef
 	ChannelID discord.ChannelID `json:"channel_id" jsonschema:"stage channel they are in"`
 	Suppress  bool              `json:"suppress,omitempty" jsonschema:"true for the audience, false to let them speak"`
 	auditReason

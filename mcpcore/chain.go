@@ -19,6 +19,9 @@ type Middleware struct {
 	// Fills names top-level arguments that this layer supplies when they are
 	// absent; they are published as optional.
 	Fills []string
+	// Check says why a tool cannot be served through this layer; [BuildServer]
+	// asks it of every tool. nil for nothing to say.
+	Check func(t *Tool) error
 	Wrap  func(next Handler) Handler
 }
 

@@ -290,6 +290,17 @@ func (d *Deps) checkTool(t *Tool) (problems []error) {
 	if t.Outranks != "" && !t.Takes(t.Outranks) {
 		problem("Outranks names %q, which is not an argument", t.Outranks)
 	}
+	if t.NeedsIn != "" && !t.Takes(t.NeedsIn) {
+		problem("NeedsIn names %q, which is not an argument", t.NeedsIn)
+	}
+	for _, layer := range d.Chain {
+		if layer.Check == nil {
+			continue
+		}
+		if err := layer.Check(t); err != nil {
+			problem("layer %q: %w", layer.Name, err)
+		}
+	}
 	for _, n := range slices.Concat(t.Redact, needArgs(t.NeedsWhen)) {
 		if !t.Takes(n) {
 			problem("it speaks of %q, which is not an argument", n)

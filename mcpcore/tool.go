@@ -109,8 +109,13 @@ type Tool struct {
 	Needs     discord.Permissions // what the bot needs in the target
 	NeedsWhen []Need              // what an argument adds to it
 	Intents   discord.Intents     // what the application needs
-	Outranks  string              // the argument naming a user or role that the bot must stand above
+	NeedsIn   string              // the argument naming the channel in which Needs counts; "" is every channel that a top-level argument names
+	Outranks  string              // the argument naming users or roles that the bot must stand above
 	Routes    []string            // the routes it may use, "METHOD /template", none for a local tool
+
+	Crosses   bool // one call may touch several guilds
+	Anonymous bool // it acts by a token in its arguments, not as the bot: what the bot may do is beside the point
+	Unlocked  bool // of ApplicationScope: it works without the identity lock, since it tells only which bot this is
 
 	Rules   []Rule         // rules between arguments, checked after the schema
 	Redact  []string       // arguments whose values are private: kept out of audits and previews
@@ -123,7 +128,8 @@ type Tool struct {
 	impl *impl
 }
 
-// Need is a permission that an argument calls for.
+// Need is a permission that an argument calls for. Of the needs of one argument
+// those whose Equals is met go before all others.
 type Need struct {
 	Arg         string // a top-level argument
 	Equals      string // the JSON value it must have; "" for any value
@@ -148,6 +154,7 @@ type Handler func(ctx context.Context, call *Call) (*Result, error)
 type impl struct {
 	input     *schema.Schema
 	output    json.RawMessage
+	ids       []idPath
 	validator func() (*args.Validator, error)
 	run       Handler
 	err       error
@@ -206,6 +213,9 @@ func New(t Tool, in, out reflect.Type, run Handler, tags ...string) Tool {
 		outErr = fmt.Errorf("output: %w", outErr)
 	}
 	input, inErr := schema.Of(in, tags...)
+	if inErr == nil {
+		m.ids, inErr = idPaths(input, nil)
+	}
 	if inErr != nil {
 		inErr = fmt.Errorf("input: %w", inErr)
 	}

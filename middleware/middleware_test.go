@@ -300,7 +300,7 @@ func (f sinkFunc) Record(_ context.Context, e mcpcore.AuditEvent) error { return
 // The layers that nothing configures yet pass everything, and change nothing.
 func TestPlacesPass(t *testing.T) {
 	t.Parallel()
-	for _, layer := range []mcpcore.Middleware{middleware.BlueprintTarget(), middleware.GuildScope(), middleware.RuntimeAccess()} {
+	for _, layer := range []mcpcore.Middleware{middleware.BlueprintTarget(), middleware.RuntimeAccess(middleware.Access{})} {
 		reached := 0
 		h := layer.Wrap(func(context.Context, *mcpcore.Call) (*mcpcore.Result, error) { reached++; return nil, nil })
 		if _, err := h(t.Context(), nil); err != nil || reached != 1 {
@@ -321,7 +321,7 @@ func observed(t *testing.T, o middleware.Options, edit ...func(*mcpcore.Deps)) (
 func attrs(kv []attribute.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, a := range kv {
-		m[string(a.Key)] = a.Value.Emit()
+		m[string(a.Key)] = a.Value.String()
 	}
 	return m
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // Options is what the layers need of their surroundings. The zero value is
-// safe: no default guild, every category, writes allowed, OpenTelemetry's
-// global providers.
+// safe: no default guild, every category, writes allowed, every guild,
+// application-wide tools refused, no evidence asked for, OpenTelemetry's global
+// providers.
 type Options struct {
 	Tracer trace.TracerProvider // nil takes the global one
 	Meter  metric.MeterProvider // nil takes the global one
@@ -22,6 +23,9 @@ type Options struct {
 	DefaultGuild discord.GuildID
 	Categories   []string // nil allows all
 	PreviewOnly  bool     // MCP_WRITE_MODE=preview
+
+	Scope  Scope
+	Access Access
 }
 
 // Standard is the chain, outermost first. Its order is part of what the server
@@ -44,9 +48,9 @@ func Standard(o Options) []mcpcore.Middleware {
 		DefaultGuild(o.DefaultGuild),
 		BlueprintTarget(),
 		Validate(),
-		GuildScope(),
+		GuildScope(o.Scope),
 		CategoryGate(o.Categories),
-		RuntimeAccess(),
+		RuntimeAccess(o.Access),
 		WriteMode(o.PreviewOnly),
 		Preconditions(),
 		Approval(),

@@ -32,17 +32,28 @@ func serveCommand() *cobra.Command {
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		context.AfterFunc(ctx, stop) // a second signal ends the process at once
+		ctx, end := context.WithCancel(ctx)
+		defer end()
+		other := make(chan error, 1)
+		go func() {
+			err := s.identity.watch(ctx)
+			if other <- err; err != nil {
+				end()
+			}
+		}()
 		err = transport.Serve(ctx, s.mcp, transport.NewStdio(transport.StdioOptions{Logger: s.log}))
-		return errors.Join(err, s.close())
+		end()
+		return errors.Join(<-other, err, s.close())
 	}
 	return cmd
 }
 
 // server is what the environment describes.
 type server struct {
-	mcp   *mcp.Server
-	log   *slog.Logger
-	close func() error
+	mcp      *mcp.Server
+	log      *slog.Logger
+	identity identity
+	close    func() error
 }
 
 func build(inSandbox bool) (server, error) {
@@ -62,5 +73,9 @@ func build(inSandbox bool) (server, error) {
 	if err != nil {
 		return server{}, errors.Join(err, done())
 	}
-	return server{built, deps.Logger, done}, nil
+	rest, err := discordtools.NewClient(deps.Session, deps.Client)
+	if err != nil {
+		return server{}, errors.Join(err, done())
+	}
+	return server{built, deps.Logger, identity{rest, deps.Config.ExpectedBot, deps.Logger}, done}, nil
 }

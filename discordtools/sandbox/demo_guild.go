@@ -9,7 +9,7 @@ import (
 // What is in the demo world beside its channels, members and messages.
 const (
 	DemoIntegration discord.IntegrationID = "1200000000000000701" // the bot's own
-	DemoPrompt                            = "1200000000000000711" // of the onboarding
+	DemoPrompt      string                = "1200000000000000711" // of the onboarding
 )
 
 // demoSettings gives the demo guild an integration, a welcome screen, an

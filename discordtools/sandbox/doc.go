@@ -57,5 +57,5 @@
 //	    in newWorld or AddGuild), an Add method and a reader.
 //	  - Tests are rows (see rows in support_test.go): one for success, one for each
 //	    refusal. Every exchange is checked against the OpenAPI file where it is at
-//	    hand: $DISCORD_OPENAPI, or shared/discord/openapi.json beside the project.
+//	    hand: $DISCORD_OPENAPI, or ../shared/discord/openapi.json beside the project.
 package sandbox

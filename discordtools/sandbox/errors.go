@@ -65,7 +65,6 @@ var (
 	errUnknownRole      = notFound(10011, "Unknown Role")
 	errUnknownUser      = notFound(10013, "Unknown User")
 	errUnknownEmoji     = badRequest(10014, "Unknown Emoji")
-	errUnknownWebhook   = notFound(10015, "Unknown Webhook")
 
 	errMissingAccess      = forbidden(50001, "Missing Access")
 	errMissingPermissions = forbidden(50013, "Missing Permissions")

@@ -270,7 +270,7 @@ func TestDeleteMessage(t *testing.T) {
 func TestBulkDelete(t *testing.T) {
 	t.Parallel()
 	const path = "/channels/{general}/messages/bulk-delete"
-	second := string(discord.IDAt(noon.Add(-time.Hour)))
+	second := discord.IDAt(noon.Add(-time.Hour))
 	add := func(d *Discord) {
 		d.AddMessage(DemoGeneral, Message{ID: discord.MessageID(second), Author: DemoTimedOut, Content: "x"})
 	}

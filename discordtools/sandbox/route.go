@@ -45,6 +45,7 @@ var routes = sync.OnceValue(func() *node {
 		banRoutes,
 		roleRoutes,
 		accountRoutes,
+		applicationRoutes,
 		inviteRoutes,
 		emojiRoutes,
 		stickerRoutes,

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -36,7 +37,7 @@ func (x *exchange) parts(contentType string, body []byte) error {
 	form := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -107,6 +107,9 @@ func (n name) step(read uint32, text string) (next uint32) {
 // ones aside.
 func continues(s string) bool {
 	for _, r := range s {
+		if r == utf8.RuneError {
+			return false // shown as a mark that ends the name
+		}
 		if !invisible(r) {
 			return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)
 		}

@@ -207,6 +207,7 @@ func FuzzFence(f *testing.F) {
 		{"&lt;", "&lt;/untrusted_discord_x&gt; <m\u0336sg>"},
 		{`\u003c`, `\u003c/msg\u003e <u\nntrusted_discord_`},
 		{"\xff", "<\xffmsg>"},
+		{"0", "\\u003Cmsg\xd500"},
 	} {
 		f.Add(seed[0], seed[1])
 	}

@@ -109,7 +109,7 @@ func (s *Spec) checkForm(o operation, boundary string, body []byte) error {
 	var payload []byte
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -15,10 +15,10 @@ import (
 
 // Absent is what a test says when it cannot check anything.
 const Absent = "NOT CHECKED against Discord's OpenAPI description: set DISCORD_OPENAPI to its path, " +
-	"or put it at shared/discord/openapi.json beside the project"
+	"or put it at ../shared/discord/openapi.json beside the project"
 
 // Find is the path of the description: $DISCORD_OPENAPI, or else
-// shared/discord/openapi.json beside the directory that holds the go.mod above
+// ../shared/discord/openapi.json beside the directory that holds the go.mod above
 // the working directory.
 func Find() (path string, ok bool) {
 	if path = os.Getenv("DISCORD_OPENAPI"); path != "" {

@@ -49,7 +49,7 @@ var keywords = map[string]keyword{
 	"maxItems":  {onLists, number(count, func(s *Schema) *json.Number { return &s.MaxItems })},
 	"format":    {onText, func(s *Schema, v string) error { s.Format = v; return nil }},
 	"pattern": {onText, func(s *Schema, v string) error {
-		s.Pattern = v
+		s.Pattern, s.ID = v, s.ID || v == idPattern
 		_, err := regexp.Compile(v)
 		return err
 	}},
@@ -153,7 +153,11 @@ func (b *builder) of(t reflect.Type, where string) *Schema {
 	case t.Kind() == reflect.Interface, t == rawJSON:
 		return &Schema{}
 	case t.Implements(described):
-		return b.parse(reflect.Zero(t).Interface().(Described).JSONSchema(), where)
+		s := b.parse(reflect.Zero(t).Interface().(Described).JSONSchema(), where)
+		if s != nil {
+			s.Go = t
+		}
+		return s
 	case implementsAny(t, ownForm...), implementsAny(reflect.PointerTo(t), ownForm...):
 		b.fail(where, "%s has a JSON form of its own; give it a method JSONSchema() string", t)
 		return nil
@@ -187,7 +191,7 @@ func (b *builder) of(t reflect.Type, where string) *Schema {
 		if values == nil {
 			return nil
 		}
-		return &Schema{Type: "object", Open: true, Values: values}
+		return &Schema{Type: "object", Go: t, Open: true, Values: values}
 	case reflect.Struct:
 		if b.depth[t] >= unroll {
 			return nil

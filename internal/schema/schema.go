@@ -15,6 +15,7 @@ package schema
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -23,9 +24,10 @@ import (
 
 // Schema is one node.
 type Schema struct {
-	Type        string // "object", "array", "string", "integer", "number", "boolean"; "" allows anything
-	Nullable    bool   // null is allowed and means "clear"
-	ID          bool   // a snowflake: text only, fits 64 bits
+	Type        string       // "object", "array", "string", "integer", "number", "boolean"; "" allows anything
+	Nullable    bool         // null is allowed and means "clear"
+	ID          bool         // a snowflake: text only, fits 64 bits
+	Go          reflect.Type // of a map and of a type that brings its own schema; else nil
 	Description string
 	Format      string
 	Pattern     string

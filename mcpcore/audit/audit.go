@@ -1,8 +1,9 @@
 // Package audit holds sinks for audit events: lines for people and collectors
-// ([Writer], [Slog]), a file that keeps intents as well ([File]), and [Tee] to
-// have several at once.
+// ([Writer], [Slog]), a file that keeps intents as well and shows whether it was
+// changed ([File], [Verify]), and [Tee] to have several at once. Package otlp
+// beside it sends events to a collector.
 //
-//	file, err := audit.File("/var/lib/bot/audit.jsonl")
+//	file, err := audit.File("/var/lib/bot/audit.jsonl", audit.FileOptions{StateKey: key})
 //	if err != nil {
 //		return err
 //	}
@@ -24,17 +25,20 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
-// line is the event as one line of JSON whose first key tells it from the lines
-// of a log that shares the stream.
-func line(e mcpcore.AuditEvent) ([]byte, error) {
+// levelAudit is the first value of every line; it tells them from the lines of a
+// log that shares the stream.
+const levelAudit = "audit"
+
+// object is the event as one JSON object.
+func object(e mcpcore.AuditEvent) ([]byte, error) {
 	b, err := canon.Marshal(struct {
 		Level string `json:"level"`
 		mcpcore.AuditEvent
-	}{"audit", e})
+	}{levelAudit, e})
 	if err != nil {
 		return nil, fmt.Errorf("encode audit event: %w", err)
 	}
-	return append(b, '\n'), nil
+	return b, nil
 }
 
 // Writer writes each outcome to w as one line of JSON, in one Write. It keeps
@@ -50,10 +54,11 @@ func (s *writer) Record(_ context.Context, e mcpcore.AuditEvent) error {
 	if e.Phase != mcpcore.Outcome {
 		return nil
 	}
-	b, err := line(e)
+	b, err := object(e)
 	if err != nil {
 		return err
 	}
+	b = append(b, '\n')
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, err := s.w.Write(b)

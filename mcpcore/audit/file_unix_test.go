@@ -61,7 +61,7 @@ func TestFileRefusesAPipeWithoutWaitingForItsReader(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := audit.File(path); err == nil {
+	if s, err := audit.File(path, audit.FileOptions{}); err == nil {
 		_ = s.Close()
 		t.Error("a pipe was taken for a file")
 	}

@@ -255,7 +255,7 @@ func (c *conn) writeLine(line []byte) error {
 		return c.writeErr
 	}()
 	if c.isClosed() {
-		c.closeOut()
+		_ = c.closeOut() // the answer is out or lost already
 	}
 	return err
 }

@@ -34,6 +34,15 @@ type Config struct {
 	APIBaseHosts []string `env:"DISCORD_API_BASE_HOSTS"`
 	// DefaultGuild fills a missing guild_id.
 	DefaultGuild string `env:"DISCORD_DEFAULT_GUILD_ID" validate:"omitempty,snowflake"`
+	// AllowedGuilds are the only servers that the bot acts in.
+	AllowedGuilds []string `env:"ALLOWED_GUILDS"`
+	// ExpectedBot is the only bot that the token may belong to.
+	ExpectedBot string `env:"DISCORD_EXPECTED_BOT_ID" validate:"omitempty,snowflake"`
+	// UserScoped lets tools that act on users outside servers through
+	// AllowedGuilds: exactly 1, true or yes.
+	UserScoped string `env:"MCP_ALLOW_USER_SCOPED"`
+	// AccessMode says what a gap in the bot's permissions does to a call.
+	AccessMode string `env:"MCP_ACCESS_MODE" envDefault:"advisory" validate:"oneof=advisory warn enforce"`
 	// Categories switches on these categories alone.
 	Categories []string `env:"MCP_CATEGORIES"`
 	// DryRun disarms the preview of destructive tools when it is exactly the
@@ -42,13 +51,43 @@ type Config struct {
 	// WriteMode preview refuses everything that writes.
 	WriteMode string `env:"MCP_WRITE_MODE" envDefault:"allow" validate:"oneof=allow preview"`
 	// AuditSink is where audit records go.
-	AuditSink string `env:"MCP_AUDIT_SINK" envDefault:"stderr" validate:"oneof=stderr file none"`
+	AuditSink string `env:"MCP_AUDIT_SINK" envDefault:"stderr" validate:"oneof=stderr file otlp none"`
 	// AuditFile is the file of the sink "file".
 	AuditFile string `env:"MCP_AUDIT_FILE" envDefault:"./discord-mcp-audit.jsonl"`
 	// AuditEnabled false is the same as the sink "none".
 	AuditEnabled string `env:"MCP_AUDIT_ENABLED" envDefault:"true"`
+	// AuditRequired false lets calls go on whose intent cannot be recorded.
+	AuditRequired string `env:"MCP_AUDIT_REQUIRED" envDefault:"true" validate:"oneof=true false"`
+	// StateKey is the secret that what outlives the process is sealed with, in
+	// base64 or as text.
+	StateKey string `env:"MCP_STATE_KEY"`
 	// LogLevel is what is logged to stderr.
 	LogLevel string `env:"LOG_LEVEL" envDefault:"info" validate:"oneof=fatal error warn info debug trace"`
+	// OTelEnabled (1, true or yes) starts OpenTelemetry. Without it the settings
+	// below do not matter.
+	OTelEnabled string `env:"OTEL_ENABLED" validate:"omitempty,oneof=1 true yes 0 false no"`
+	// OTelEndpoint is the collector's address, without /v1/traces.
+	OTelEndpoint string `env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
+	// OTelProtocol is http/protobuf or http/json.
+	OTelProtocol string `env:"OTEL_EXPORTER_OTLP_PROTOCOL"`
+	// OTelHeaders go to the collector: name=value,name=value.
+	OTelHeaders string `env:"OTEL_EXPORTER_OTLP_HEADERS"`
+	// OTelSampler is one of OpenTelemetry's standard samplers.
+	OTelSampler string `env:"OTEL_TRACES_SAMPLER"`
+	// OTelSamplerArg is the share that a ratio sampler keeps, 0 to 1.
+	OTelSamplerArg string `env:"OTEL_TRACES_SAMPLER_ARG"`
+	// OTelInterval is the milliseconds between two exports of metrics.
+	OTelInterval string `env:"OTEL_METRIC_EXPORT_INTERVAL"`
+	// OTelConsole writes spans to stderr instead of to the collector.
+	OTelConsole string `env:"OTEL_CONSOLE_EXPORTER" validate:"omitempty,oneof=1 true yes 0 false no"`
+	// OTelServiceName is the resource attribute service.name.
+	OTelServiceName string `env:"OTEL_SERVICE_NAME"`
+	// OTelServiceVersion is the resource attribute service.version.
+	OTelServiceVersion string `env:"OTEL_SERVICE_VERSION"`
+	// OTelResource are more resource attributes: name=value,name=value.
+	OTelResource string `env:"OTEL_RESOURCE_ATTRIBUTES"`
+	// Environment is the resource attribute deployment.environment.name.
+	Environment string `env:"NODE_ENV"`
 
 	// Warnings are settings that look wrong but stop nothing.
 	Warnings []string `env:"-"`
@@ -82,9 +121,21 @@ func Read(environ []string, sandbox bool) (Config, error) {
 		problems = append(problems, err)
 	}
 	c.Categories = trimmed(c.Categories)
+	if _, err := parseStateKey(c.StateKey); err != nil {
+		problems = append(problems, err)
+	}
+	problems = append(problems, checkScope(c)...)
+	c.AllowedGuilds = trimmed(c.AllowedGuilds)
 	problems = append(problems, promises(vars)...)
+	tel, err := c.telemetry()
+	if err != nil {
+		problems = append(problems, err)
+	}
 
 	c.Warnings = slices.Concat(dryRunWarnings(c.DryRun), ignored(vars), lookalikes(vars))
+	if tel != nil {
+		c.Warnings = slices.Concat(c.Warnings, tel.warnings, idleOTel(vars))
+	}
 	if len(problems) > 0 {
 		for _, w := range c.Warnings {
 			problems = append(problems, errors.New(w))
@@ -137,7 +188,7 @@ func wanted(f validator.FieldError) string {
 	case "oneof":
 		return "must be one of: " + strings.ReplaceAll(f.Param(), " ", ", ")
 	case "snowflake":
-		return "must be a server's id, 17 to 20 digits"
+		return "must be an id, 17 to 20 digits"
 	case "http_url":
 		return "must be a full address, such as http://127.0.0.1:8080"
 	}

@@ -155,7 +155,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := boot.Read([]string{
 		"DISCORD_TOKEN=changeme", "DISCORD_DEFAULT_GUILD_ID=7", "MCP_WRITE_MODE=Preview", "MCP_AUDIT_SINK=disk", "LOG_LEVEL=loud",
-		"MCP_CATEGORIES=mesages", "ALLOWED_GUILDS=1200000000000000001", "DISCORD_API_BASE=https://example.org", "MCP_DRYRUN=false",
+		"MCP_CATEGORIES=mesages", "ALLOWED_GUILDS=my guild", "DISCORD_API_BASE=https://example.org", "MCP_DRYRUN=false",
 	}, false)
 	if err == nil {
 		t.Fatal("it starts")
@@ -183,9 +183,10 @@ func TestPolicyStartsOnKnownValuesOnly(t *testing.T) {
 		{"LOG_LEVEL", []string{"", "fatal", "error", "warn", "info", "debug", "trace"}, []string{"warning", "INFO"}},
 		{"DISCORD_DEFAULT_GUILD_ID", []string{"", guild}, []string{"0", guild + "000", "my guild", "-" + guild}},
 		{"MCP_CATEGORIES", []string{"", " ", "messages", " messages , meta ", "meta"}, []string{"mesages", "Messages", "messages,nope", ",", "all"}},
-		{"ALLOWED_GUILDS", []string{"", " "}, []string{guild, ","}},
-		{"DISCORD_EXPECTED_BOT_ID", []string{""}, []string{guild}},
-		{"MCP_ACCESS_MODE", []string{"", "advisory"}, []string{"warn", "enforce", "nonsense"}},
+		{"ALLOWED_GUILDS", []string{"", " ", guild, " " + guild + " , 1200000000000000002,"}, []string{",", "my guild", guild + ",7", "*", "all"}},
+		{"DISCORD_EXPECTED_BOT_ID", []string{"", guild}, []string{"7", "my bot", " " + guild}},
+		{"MCP_ALLOW_USER_SCOPED", []string{"", "0", "no", "false"}, []string{"1", "true", "yes"}}, // without the bot's id
+		{"MCP_ACCESS_MODE", []string{"", "advisory", "warn", "enforce"}, []string{"nonsense", "Enforce", "enforced"}},
 		{"MCP_DM_CONSENT_MODE", []string{"", "advisory"}, []string{"require"}},
 		{"MCP_HUMAN_APPROVAL", []string{"", "off"}, []string{"gated", "writes", "on"}},
 		{"MCP_APPROVERS", []string{""}, []string{"ana:0123"}},
@@ -193,7 +194,8 @@ func TestPolicyStartsOnKnownValuesOnly(t *testing.T) {
 		{"MCP_TOOLSETS", []string{""}, []string{"read-only"}},
 		{"MCP_WRITE_STYLE", []string{""}, []string{"reviewed"}},
 		{"MCP_LEDGER", []string{"", "memory"}, []string{"sqlite:approvals.db", "postgres://ledger"}},
-		{"MCP_STATE_KEY", []string{""}, []string{strings.Repeat("k", 32)}},
+		{"MCP_STATE_KEY", []string{"", strings.Repeat("k", 32)}, []string{strings.Repeat("k", 31)}},
+		{"MCP_AUDIT_REQUIRED", []string{"", "true", "false"}, []string{"no", "False"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/audit"
+	"github.com/guildwarden/guildwarden/mcpcore/audit/otlp"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
@@ -36,12 +37,26 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 	for _, w := range c.Warnings {
 		log.Warn(w)
 	}
-	sink, closer, err := sinkOf(c, o.Stderr)
+	sink, closer, err := sinkOf(c, o.Stderr, log)
 	if err != nil {
 		return deps, closeAll, err
 	}
-	if closer != nil {
-		closeAll = closer.Close
+	var seen observers
+	closeAll = func() (err error) {
+		if closer != nil {
+			err = closer.Close()
+		}
+		seen.stop()
+		return err
+	}
+	if seen, err = observe(c, o, log); err != nil {
+		return deps, closeAll, fmt.Errorf("telemetry: %w", err)
+	}
+	if seen.audits != nil {
+		sink = otlp.New(seen.audits)
+	}
+	if sink != nil && c.AuditRequired == "false" {
+		sink = audit.BestEffort(sink, log)
 	}
 	deps = discordtools.Deps{
 		Config: discordtools.Config{
@@ -49,6 +64,9 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 			PreviewOnly:  c.WriteMode == "preview",
 			DefaultGuild: discord.GuildID(c.DefaultGuild),
 			Categories:   c.Categories,
+			ExpectedBot:  discord.UserID(c.ExpectedBot),
+			UserScoped:   flag(c.UserScoped),
+			Access:       accessModes[c.AccessMode],
 		},
 		Client:    discordtools.ClientOptions{Base: c.APIBase, Logger: log},
 		Audit:     sink,
@@ -56,6 +74,11 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 		Version:   Version(),
 		Transport: o.Transport,
 		Logger:    log,
+		Tracer:    seen.tracer,
+		Meter:     seen.meter,
+	}
+	for _, g := range c.AllowedGuilds {
+		deps.Config.AllowedGuilds = append(deps.Config.AllowedGuilds, discord.GuildID(g))
 	}
 	if o.Sandbox != nil {
 		deps.Session = o.Sandbox.Session()
@@ -69,15 +92,22 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 	return deps, closeAll, nil
 }
 
-func sinkOf(c Config, stderr io.Writer) (mcpcore.AuditSink, io.Closer, error) {
+func sinkOf(c Config, stderr io.Writer, log *slog.Logger) (mcpcore.AuditSink, io.Closer, error) {
 	if c.AuditEnabled == "false" {
 		return nil, nil, nil
 	}
 	switch c.AuditSink {
-	case "none":
+	case "none", "otlp": // the latter comes with telemetry
 		return nil, nil, nil
 	case "file":
-		f, err := audit.File(c.AuditFile)
+		key, err := parseStateKey(c.StateKey)
+		if err != nil {
+			return nil, nil, err
+		}
+		if key == nil {
+			log.Warn("the audit file is chained without a key, which shows accidents alone; set MCP_STATE_KEY", slog.String("file", c.AuditFile))
+		}
+		f, err := audit.File(c.AuditFile, audit.FileOptions{StateKey: key})
 		if err != nil {
 			return nil, nil, fmt.Errorf("MCP_AUDIT_FILE: %w", err)
 		}
@@ -86,12 +116,13 @@ func sinkOf(c Config, stderr io.Writer) (mcpcore.AuditSink, io.Closer, error) {
 	return audit.Writer(stderr), nil, nil
 }
 
-// Logger writes for people on a terminal and JSON elsewhere.
+// Logger writes for people on a terminal and JSON elsewhere. Records carry the
+// trace_id and span_id of the active span.
 func Logger(c Config, w io.Writer) *slog.Logger {
 	if IsTerminal(w) {
-		return slog.New(tint.NewTextHandler(w, &tint.Options{Level: c.level(), TimeFormat: "15:04:05"}))
+		return slog.New(withSpan{tint.NewTextHandler(w, &tint.Options{Level: c.level(), TimeFormat: "15:04:05"})})
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: c.level()}))
+	return slog.New(withSpan{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: c.level()})})
 }
 
 // IsTerminal reports whether w is a terminal that wants colours.

@@ -16,17 +16,13 @@ type promise struct {
 }
 
 var promised = map[string]promise{
-	"ALLOWED_GUILDS":          {"", "limit the servers that the bot acts in"},
-	"DISCORD_EXPECTED_BOT_ID": {"", "check which bot the token belongs to"},
-	"MCP_ACCESS_MODE":         {"advisory", "check the bot's permissions before a call"},
-	"MCP_DM_CONSENT_MODE":     {"advisory", "ask for consent before a direct message"},
-	"MCP_HUMAN_APPROVAL":      {"off", "ask a person for approval"},
-	"MCP_APPROVERS":           {"", "ask a person for approval"},
-	"MCP_REQUIRE_PREVIEW":     {"false", "demand a preview before a confirmation"},
-	"MCP_TOOLSETS":            {"", "reduce the tools to toolsets"},
-	"MCP_WRITE_STYLE":         {"", "restrict writes to reviewed ones"},
-	"MCP_LEDGER":              {"memory", "keep approvals outside its memory"},
-	"MCP_STATE_KEY":           {"", "keep approvals outside its memory"},
+	"MCP_DM_CONSENT_MODE": {"advisory", "ask for consent before a direct message"},
+	"MCP_HUMAN_APPROVAL":  {"off", "ask a person for approval"},
+	"MCP_APPROVERS":       {"", "ask a person for approval"},
+	"MCP_REQUIRE_PREVIEW": {"false", "demand a preview before a confirmation"},
+	"MCP_TOOLSETS":        {"", "reduce the tools to toolsets"},
+	"MCP_WRITE_STYLE":     {"", "restrict writes to reviewed ones"},
+	"MCP_LEDGER":          {"memory", "keep approvals outside its memory"},
 }
 
 // promises refuses settings that this version would have to ignore although the
@@ -43,10 +39,10 @@ func promises(vars map[string]string) (problems []error) {
 
 // withoutEffect are settings of convenience that this version does not have.
 var withoutEffect = []string{
-	"DISCORD_MCP_ACCESS_TOKEN", "GATEWAY", "MCP_ALLOW_USER_SCOPED", "MCP_APPROVAL_CHANNEL", "MCP_APPROVAL_WAIT",
+	"DISCORD_MCP_ACCESS_TOKEN", "GATEWAY", "MCP_APPROVAL_CHANNEL", "MCP_APPROVAL_WAIT",
 	"MCP_BULKHEAD_LIMIT", "MCP_CIRCUIT_ENABLED", "MCP_CIRCUIT_FAILURE_THRESHOLD", "MCP_CIRCUIT_HALF_OPEN_AFTER_MS",
 	"MCP_HTTP_MAX_BODY_BYTES", "MCP_HTTP_MAX_IN_FLIGHT", "MCP_RETRY_BASE_DELAY_MS", "MCP_RETRY_ENABLED", "MCP_RETRY_JITTER",
-	"MCP_RETRY_MAX_ATTEMPTS", "MCP_RETRY_MAX_DELAY_MS", "MCP_TIMEOUT_DEFAULT_MS", "MCP_TOOL_SURFACE", "OTEL_ENABLED",
+	"MCP_RETRY_MAX_ATTEMPTS", "MCP_RETRY_MAX_DELAY_MS", "MCP_TIMEOUT_DEFAULT_MS", "MCP_TOOL_SURFACE",
 }
 
 func ignored(vars map[string]string) (warnings []string) {

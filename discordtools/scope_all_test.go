@@ -1,0 +1,235 @@
+package discordtools_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+// twoWorlds is the demo world with something of each kind in both guilds.
+func twoWorlds(t *testing.T) (world *sandbox.Discord, ours, theirs map[discord.Kind]string) {
+	t.Helper()
+	d := sandbox.Demo()
+	theirRole := d.AddRole(sandbox.DemoClub, sandbox.Role{Name: "Reader", Position: 1})
+	theirSticker := d.AddSticker(sandbox.DemoClub, sandbox.Sticker{Name: "Page", Tags: "page", By: sandbox.DemoOwner})
+	return d, map[discord.Kind]string{
+			discord.KindGuild: guild, discord.KindChannel: general, discord.KindRole: string(sandbox.DemoMutedRole),
+			discord.KindOverwrite: string(sandbox.DemoMutedRole), discord.KindSticker: string(sandbox.DemoSticker),
+			discord.KindInvite: d.AddInvite(sandbox.Invite{Channel: sandbox.DemoGeneral}), discord.KindUser: tomo,
+			discord.KindEmoji: string(sandbox.DemoEmoji), discord.KindApplication: string(sandbox.BotID),
+		}, map[discord.Kind]string{
+			discord.KindGuild: string(sandbox.DemoClub), discord.KindChannel: string(sandbox.DemoClubGeneral), discord.KindRole: string(theirRole),
+			discord.KindOverwrite: string(theirRole), discord.KindSticker: string(theirSticker),
+			discord.KindInvite: d.AddInvite(sandbox.Invite{Channel: sandbox.DemoClubReads}),
+		}
+}
+
+// filler makes arguments of a tool: what is required, and one path beside.
+type filler struct {
+	kinds  map[string]discord.Kind
+	ours   map[discord.Kind]string
+	target string // a path of IDs
+	value  string // what stands there
+	used   int
+}
+
+func (f *filler) fill(path, name string, s map[string]any) any {
+	f.used++
+	join := func(step string) string { return strings.TrimPrefix(path+"."+step, ".") }
+	switch kind, isID := f.kinds[path]; {
+	case path == f.target:
+		return f.value
+	case isID && f.ours[kind] != "":
+		return f.ours[kind]
+	}
+	properties, _ := s["properties"].(map[string]any)
+	switch jsonType(s) {
+	case "object":
+		o := map[string]any{}
+		for _, p := range slices.Sorted(maps.Keys(properties)) {
+			on := join(p) == f.target || strings.HasPrefix(f.target, join(p)+".")
+			if on || slices.Contains(asList(s["required"]), any(p)) {
+				o[p] = f.fill(join(p), p, properties[p].(map[string]any))
+			}
+		}
+		return o
+	case "array":
+		list := []any{}
+		for range max(1, number(s["minItems"])) {
+			list = append(list, f.fill(join("*"), name, s["items"].(map[string]any)))
+		}
+		return list
+	}
+	return sample(name, s, f.used)
+}
+
+func jsonType(s map[string]any) string {
+	if list, ok := s["type"].([]any); ok {
+		return fmt.Sprint(list[0])
+	}
+	return fmt.Sprint(s["type"])
+}
+
+// arguments are those of a tool with value at the path, and what its rules
+// demand beside.
+func (f *filler) arguments(t *testing.T, tool mcpcore.Tool, input map[string]any) string {
+	t.Helper()
+	given := f.fill("", "", input).(map[string]any)
+	properties := input["properties"].(map[string]any)
+	top, _, _ := strings.Cut(f.target, ".")
+	for _, c := range slices.Concat(companions[tool.Name], companions[tool.Name+"."+top], scopeCompanions[tool.Name]) {
+		name, raw, stated := strings.Cut(c, "=")
+		switch {
+		case given[name] != nil:
+		case stated:
+			given[name] = json.RawMessage(raw)
+		default:
+			given[name] = f.fill(name, name, properties[name].(map[string]any))
+		}
+	}
+	if properties["__confirm"] != nil {
+		given["__confirm"] = true
+	}
+	b, err := json.Marshal(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// scopeCompanions are what rules demand beside the required arguments.
+var scopeCompanions = map[string][]string{
+	"channels_create_guild_channel": {"name"},
+	"channels_forum_create_thread":  {`message={"content":"x"}`},
+	"channels_modify":               {"name"},
+}
+
+// provable are the kinds of ids whose guild is read, and what another guild's is
+// answered with.
+var provable = map[discord.Kind]mcpcore.Code{
+	discord.KindGuild: mcpcore.CodeGuildNotAllowed, discord.KindChannel: mcpcore.CodeGuildNotAllowed, discord.KindInvite: mcpcore.CodeGuildNotAllowed,
+	discord.KindSticker: mcpcore.CodeGuildNotAllowed, discord.KindWebhook: mcpcore.CodeGuildNotAllowed, discord.KindTemplate: mcpcore.CodeGuildNotAllowed,
+	discord.KindRole: mcpcore.CodeGuildUnresolved, discord.KindOverwrite: mcpcore.CodeGuildUnresolved,
+}
+
+// TestEveryIDOfEveryToolIsHeld gives each tool, at each place where it takes an
+// id, one of another guild: the call is refused, and Discord has seen nothing but
+// reads. The same call with an id of the allowed guild passes.
+func TestEveryIDOfEveryToolIsHeld(t *testing.T) {
+	t.Parallel()
+	world, ours, theirs := twoWorlds(t)
+	allowed := func(d *discordtools.Deps) {
+		d.Config.AllowedGuilds, d.Config.ExpectedBot, d.Config.UserScoped = []discord.GuildID{sandbox.DemoGuild}, sandbox.BotID, true
+	}
+	acting := startOn(t, world, allowed)
+	previewing := startOn(t, world, allowed, func(d *discordtools.Deps) { d.Config.PreviewOnly = true })
+	definitions := listed(t)
+	held := map[discord.Kind]int{}
+	for _, tool := range tools(t) {
+		kinds := map[string]discord.Kind{}
+		for _, p := range tool.IDs() {
+			kinds[p.Path] = p.Kind
+		}
+		input := tree(t, definitions[tool.Name].InputSchema)
+		for _, path := range slices.Sorted(maps.Keys(kinds)) {
+			want, ok := provable[kinds[path]]
+			if !ok {
+				continue
+			}
+			held[kinds[path]]++
+			foreign := theirs[kinds[path]]
+			if foreign == "" {
+				t.Fatalf("%s: %s: the worlds have no %s", tool.Name, path, kinds[path])
+			}
+			args := (&filler{kinds: kinds, ours: ours, target: path, value: foreign}).arguments(t, tool, input)
+			world.ResetRequests()
+			if a := acting.call(tool.Name, args); a.code != want {
+				t.Errorf("%s %s: code %q, want %s\n%s", tool.Name, args, a.code, want, a.data)
+			}
+			if writes := world.Writes(); len(writes) > 0 {
+				t.Errorf("%s %s: Discord saw %s %s", tool.Name, args, writes[0].Method, writes[0].Path)
+			}
+			args = (&filler{kinds: kinds, ours: ours, target: path, value: ours[kinds[path]]}).arguments(t, tool, input)
+			a := previewing.call(tool.Name, args)
+			switch passed := a.code == mcpcore.CodeWritePreview; {
+			case tool.Effect != mcpcore.Read && !passed:
+				t.Errorf("%s %s: the legitimate call answers %q\n%s", tool.Name, args, a.code, a.data)
+			case tool.Effect == mcpcore.Read && slices.Contains(scopeCodes, a.code):
+				t.Errorf("%s %s: the legitimate call answers %q\n%s", tool.Name, args, a.code, a.data)
+			}
+		}
+	}
+	for kind, least := range map[discord.Kind]int{
+		discord.KindGuild: 40, discord.KindChannel: 50, discord.KindRole: 12, discord.KindOverwrite: 4, discord.KindSticker: 5, discord.KindInvite: 2,
+	} {
+		if held[kind] < least {
+			t.Errorf("only %d places of a %s: this test looks at too little", held[kind], kind)
+		}
+	}
+}
+
+var scopeCodes = []mcpcore.Code{mcpcore.CodeGuildNotAllowed, mcpcore.CodeGuildUnresolved, mcpcore.CodeBotUnresolved, mcpcore.CodeValidation}
+
+var idName = regexp.MustCompile(`(^|_)ids?$`)
+
+// TestEveryIDHasAKind walks every input of every tool: what is called an id, or
+// has the pattern of one, has a type that says what it names. A plain text would
+// be held by nothing.
+func TestEveryIDHasAKind(t *testing.T) {
+	t.Parallel()
+	// numbers of a message's own attachments, made up by the caller
+	plain := []string{"message.attachments.*.id"}
+	definitions := listed(t)
+	for _, tool := range tools(t) {
+		kinds := map[string]discord.Kind{}
+		for _, p := range tool.IDs() {
+			kinds[p.Path] = p.Kind
+			if p.Kind == "" {
+				t.Errorf("%s: %s is an id of no kind", tool.Name, p.Path)
+			}
+		}
+		var walk func(path string, s map[string]any)
+		walk = func(path string, s map[string]any) {
+			last := path[strings.LastIndexByte(strings.TrimSuffix(path, ".*"), '.')+1:]
+			name := strings.TrimSuffix(last, ".*")
+			if jsonType(s) == "string" && idName.MatchString(name) && !slices.Contains(numbered, name) && !slices.Contains(plain, path) {
+				if _, ok := kinds[path]; !ok {
+					t.Errorf("%s: %s is called an id and has no type of package discord", tool.Name, path)
+				}
+			}
+			properties, _ := s["properties"].(map[string]any)
+			for p, inner := range properties {
+				walk(strings.TrimPrefix(path+"."+p, "."), inner.(map[string]any))
+			}
+			if items, ok := s["items"].(map[string]any); ok {
+				walk(path+".*", items)
+			}
+		}
+		walk("", tree(t, definitions[tool.Name].InputSchema))
+	}
+}
+
+// TestInvitesAreTyped: a code is no snowflake, so no pattern gives it away.
+func TestInvitesAreTyped(t *testing.T) {
+	t.Parallel()
+	for _, tool := range tools(t) {
+		for _, route := range tool.Routes {
+			for parameter, kind := range map[string]discord.Kind{
+				"/invites/{code}": discord.KindInvite, "/guilds/templates/{code}": discord.KindTemplate, "{webhook_token}": discord.KindWebhookToken,
+			} {
+				if strings.Contains(route, parameter) && !slices.ContainsFunc(tool.IDs(), func(p mcpcore.IDPath) bool { return p.Kind == kind }) {
+					t.Errorf("%s uses %s and takes no %s", tool.Name, route, kind)
+				}
+			}
+		}
+	}
+}

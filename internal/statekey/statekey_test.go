@@ -1,0 +1,50 @@
+package statekey_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"github.com/guildwarden/guildwarden/internal/statekey"
+)
+
+var secret = []byte(strings.Repeat("k", statekey.Min))
+
+// What was sealed stays checkable only while these do not change.
+func TestSubkeysStayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	for label, want := range map[statekey.Label]string{
+		statekey.AuditChain: "917f647bb826c97e23c271b34977d67149d94c27adf3830064897bc98ac0e411",
+		statekey.AuditKeyID: "737a509ed0c430e10edb86b874ce59e14f325457fcdcccf2b64b75a3aceafe6b",
+	} {
+		key, err := statekey.Sub(secret, label)
+		if err != nil || hex.EncodeToString(key) != want {
+			t.Errorf("%s: %x, %v", label, key, err)
+		}
+	}
+}
+
+func TestSubkeysDifferByLabelAndSecret(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range [][]byte{secret, append(bytes.Clone(secret), 'k')} {
+		for _, l := range []statekey.Label{statekey.AuditChain, statekey.AuditKeyID, ""} {
+			key, err := statekey.Sub(s, l)
+			if err != nil || len(key) != 32 || seen[string(key)] {
+				t.Errorf("%q: %x, %v", l, key, err)
+			}
+			seen[string(key)] = true
+		}
+	}
+}
+
+func TestShortSecretIsRefusedAndNotShown(t *testing.T) {
+	t.Parallel()
+	for _, s := range [][]byte{nil, secret[:31]} {
+		key, err := statekey.Sub(s, statekey.AuditChain)
+		if err == nil || key != nil || strings.Contains(err.Error(), "kk") {
+			t.Errorf("%d bytes: %x, %v", len(s), key, err)
+		}
+	}
+}

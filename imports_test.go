@@ -127,9 +127,12 @@ var owners = map[string][]string{
 	"github.com/caarlos0/env":               {"cmd"},
 	"modernc.org/sqlite":                    {"mcpcore/ledger/sqlite"},
 	"github.com/jackc/pgx":                  {"mcpcore/ledger/postgres"},
-	"go.opentelemetry.io/otel/exporters":    {"mcpcore/audit/otlp", "cmd"},
-	"go.opentelemetry.io/otel/sdk":          {"mcpcore/audit/otlp", "cmd"},
+	"go.opentelemetry.io/otel/exporters":    {"cmd"},
+	"go.opentelemetry.io/otel/sdk":          {"cmd"},
 	"go.opentelemetry.io/contrib":           {"cmd"},
+	"go.opentelemetry.io/proto":             {"cmd"},
+	"google.golang.org/protobuf":            {"cmd"},
+	"google.golang.org/grpc":                {"cmd"},
 	"github.com/failsafe-go/failsafe-go":    {"discordtools"},
 	"github.com/go-playground/validator":    {"discordtools", "cmd"},
 	"github.com/santhosh-tekuri/jsonschema": {"internal", "mcpcore/policy", "discordtools"},
@@ -144,6 +147,23 @@ func TestDependenciesHaveOwners(t *testing.T) {
 				if within(imported, dependency) && !slices.ContainsFunc(allowed, func(owner string) bool { return within(from, owner) }) {
 					t.Errorf("%s imports %s, which is for %s", from, imported, strings.Join(allowed, ", "))
 				}
+			}
+		}
+	}
+}
+
+// An embedder's providers of telemetry are its own: the library links the API
+// alone, and no audit sink brings more.
+func TestLibraryLinksNoTelemetrySDK(t *testing.T) {
+	t.Parallel()
+	linked := load(t, "-deps", "./discordtools/...", "./middleware", "./preconditions", "./mcpcore/...")
+	if _, ok := linked["go.opentelemetry.io/otel/trace"]; !ok {
+		t.Fatal("the list of what is linked is not whole")
+	}
+	for path := range linked {
+		for _, dependency := range []string{"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/proto", "google.golang.org"} {
+			if within(path, dependency) {
+				t.Errorf("the library links %s", path)
 			}
 		}
 	}

@@ -115,7 +115,7 @@ type onboardingModify struct {
 }
 
 type promptInput struct {
-	ID           string              `json:"id,omitempty" jsonschema:"of an existing prompt" pattern:"^[0-9]{17,20}$"`
+	ID           discord.PromptID    `json:"id,omitempty" jsonschema:"of an existing prompt"`
 	Title        string              `json:"title" minLength:"1" maxLength:"100"`
 	Type         int                 `json:"type,omitempty" jsonschema:"0 choices, 1 dropdown" enum:"0,1"`
 	SingleSelect bool                `json:"single_select,omitempty"`
@@ -125,9 +125,9 @@ type promptInput struct {
 }
 
 type promptOptionInput struct {
-	ID          string  `json:"id,omitempty" jsonschema:"of an existing option" pattern:"^[0-9]{17,20}$"`
-	Title       string  `json:"title" minLength:"1" maxLength:"50"`
-	Description *string `json:"description,omitempty" maxLength:"100"`
+	ID          discord.OptionID `json:"id,omitempty" jsonschema:"of an existing option"`
+	Title       string           `json:"title" minLength:"1" maxLength:"50"`
+	Description *string          `json:"description,omitempty" maxLength:"100"`
 	namedEmoji
 	Animated *bool               `json:"emoji_animated,omitempty"`
 	Roles    []discord.RoleID    `json:"role_ids,omitempty" jsonschema:"roles it gives" maxItems:"50" uniqueItems:"true"`

@@ -244,7 +244,7 @@ func (s *soak) conclude(before, after uint64) {
 // that does not pass. It is not parallel: it measures the heap.
 func TestSoak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &soak{T: t, length: time.Minute, pace: func(d time.Duration) time.Duration { return d }, meters: newMeters(), calls: map[string]int{}}
+		s := &soak{T: t, length: 30 * time.Second, pace: func(d time.Duration) time.Duration { return d }, meters: newMeters(), calls: map[string]int{}}
 		s.client = clientWith(t, s, s.options(""))
 		s.client.session.Token = "Bot " + sandbox.Demo().Token()
 		s.cycle()

@@ -1,13 +1,8 @@
 package discordtools_test
 
 import (
-	"encoding/json"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
@@ -80,61 +75,4 @@ func TestUsers(t *testing.T) {
 			shows: "a guild without the bot", tool: "users_leave_guild", args: `{"guild_id":` + id(nobody) + `}`, sent: []string{"GET /guilds/" + nobody + "?with_counts=true"}, code: mcpcore.CodeNotFound,
 		},
 	})
-}
-
-// L04 Absent, null and empty arguments
-func TestL04CallWithoutArguments(t *testing.T) {
-	t.Parallel()
-	world := sandbox.Demo()
-	server, err := discordtools.BuildServer(discordtools.Deps{Session: world.Session()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, served := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(t.Context(), served, nil); err != nil {
-		t.Fatal(err)
-	}
-	wire, err := client.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = wire.Close() })
-	send := func(line string) {
-		t.Helper()
-		m, err := jsonrpc.DecodeMessage([]byte(line))
-		if err == nil {
-			err = wire.Write(t.Context(), m)
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-	}
-	read := func() *jsonrpc.Response {
-		t.Helper()
-		for {
-			m, err := wire.Read(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r, ok := m.(*jsonrpc.Response); ok {
-				return r
-			}
-		}
-	}
-	send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
-	read()
-	send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	for _, params := range []string{
-		`{"name":"users_get_current"}`, `{"name":"users_get_current","arguments":{}}`,
-		`{"name":"users_list_current_user_guilds"}`, `{"name":"users_list_current_user_guilds","arguments":{"before":null,"limit":null}}`,
-	} {
-		send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":` + params + `}`)
-		r := read()
-		var result struct {
-			IsError bool `json:"isError"`
-		}
-		if r.Error != nil || json.Unmarshal(r.Result, &result) != nil || result.IsError {
-			t.Errorf("%s: %v %s", params, r.Error, r.Result)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package audit_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -29,7 +28,7 @@ func BenchmarkFile(b *testing.B) {
 			b.SetParallelism(callers)
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if err := s.Record(context.Background(), outcome("r1")); err != nil {
+					if err := s.Record(b.Context(), outcome("r1")); err != nil {
 						b.Error(err)
 						return
 					}

@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -251,15 +252,23 @@ func TestVerifyBoundsItsReport(t *testing.T) {
 	}
 }
 
-// FuzzVerify: no content of the file or its head upsets Verify, and what is not
-// what was written is not intact.
+// FuzzVerify: whatever is put in place of a part of the file or of its head, Verify
+// answers, and what is not what was written is not intact.
 func FuzzVerify(f *testing.F) {
 	path := chained(f, key)
 	whole, head := read(f, path), read(f, path+".head")
-	f.Add(whole, head)
-	f.Add(whole[:300], head)
-	f.Add([]byte("{}\n\n\x00"), []byte(`{"records":18446744073709551615}`))
-	f.Fuzz(func(t *testing.T, file, h []byte) {
+	f.Add(uint16(0), uint16(0), []byte{}, false)
+	f.Add(uint16(300), uint16(5000), []byte("{}\n\n\x00"), false)
+	f.Add(uint16(0), uint16(5000), []byte(`{"records":18446744073709551615}`), true)
+	f.Add(uint16(60000), uint16(0), []byte(`{"level":"audit"`), false)
+	f.Fuzz(func(t *testing.T, at, length uint16, instead []byte, inHead bool) {
+		file, h := whole, head
+		changed := &file
+		if inHead {
+			changed = &h
+		}
+		from := min(int(at), len(*changed))
+		*changed = slices.Concat((*changed)[:from], instead, (*changed)[min(from+int(length), len(*changed)):])
 		path := filepath.Join(t.TempDir(), "audit.jsonl")
 		put(t, path, file)
 		put(t, path+".head", h)
@@ -269,8 +278,9 @@ func FuzzVerify(f *testing.F) {
 		}
 		_ = r.String()
 		// An unfinished line behind the end is no change.
-		if r.Intact() && (!bytes.HasPrefix(file, whole) || !bytes.Equal(h, head)) {
-			t.Errorf("%q with %q is intact", file, h)
+		rest, same := bytes.CutPrefix(file, whole)
+		if r.Intact() != (same && bytes.Equal(h, head) && !bytes.Contains(rest, []byte("\n")) && !json.Valid(rest)) {
+			t.Errorf("intact: %t, of %q with %q", r.Intact(), file, h)
 		}
 	})
 }

@@ -167,7 +167,7 @@ func TestKindsOfIdentifiers(t *testing.T) {
 	for _, id := range []discord.Identifier{
 		discord.ApplicationID(""), discord.AttachmentID(""), discord.ChannelID(""), discord.CommandID(""), discord.EmojiID(""),
 		discord.EntitlementID(""), discord.EventID(""), discord.GuildID(""), discord.IntegrationID(""), discord.InteractionID(""),
-		discord.InviteCode(""), discord.MessageID(""), discord.OverwriteID(""), discord.RoleID(""), discord.RuleID(""),
+		discord.InviteCode(""), discord.MessageID(""), discord.OptionID(""), discord.OverwriteID(""), discord.PromptID(""), discord.RoleID(""), discord.RuleID(""),
 		discord.SKUID(""), discord.Snowflake(""), discord.SoundID(""), discord.StickerID(""), discord.SubscriptionID(""),
 		discord.TagID(""), discord.TemplateCode(""), discord.UserID(""), discord.WebhookID(""), discord.WebhookToken(""),
 	} {

@@ -21,7 +21,9 @@ type (
 	IntegrationID  string
 	InteractionID  string
 	MessageID      string
+	OptionID       string // of a prompt
 	OverwriteID    string // a role's or a member's id, as an overwrite's type says
+	PromptID       string // of an onboarding
 	RoleID         string
 	RuleID         string
 	SKUID          string
@@ -47,7 +49,9 @@ func (GuildID) JSONSchema() string        { return IDSchema }
 func (IntegrationID) JSONSchema() string  { return IDSchema }
 func (InteractionID) JSONSchema() string  { return IDSchema }
 func (MessageID) JSONSchema() string      { return IDSchema }
+func (OptionID) JSONSchema() string       { return IDSchema }
 func (OverwriteID) JSONSchema() string    { return IDSchema }
+func (PromptID) JSONSchema() string       { return IDSchema }
 func (RoleID) JSONSchema() string         { return IDSchema }
 func (RuleID) JSONSchema() string         { return IDSchema }
 func (SKUID) JSONSchema() string          { return IDSchema }

@@ -18,7 +18,9 @@ const (
 	KindInteraction  Kind = "interaction"
 	KindInvite       Kind = "invite" // by its code
 	KindMessage      Kind = "message"
+	KindOption       Kind = "option"
 	KindOverwrite    Kind = "overwrite" // a role or a member
+	KindPrompt       Kind = "prompt"
 	KindRole         Kind = "role"
 	KindRule         Kind = "rule"
 	KindSKU          Kind = "sku"
@@ -51,7 +53,9 @@ func (IntegrationID) Kind() Kind  { return KindIntegration }
 func (InteractionID) Kind() Kind  { return KindInteraction }
 func (InviteCode) Kind() Kind     { return KindInvite }
 func (MessageID) Kind() Kind      { return KindMessage }
+func (OptionID) Kind() Kind       { return KindOption }
 func (OverwriteID) Kind() Kind    { return KindOverwrite }
+func (PromptID) Kind() Kind       { return KindPrompt }
 func (RoleID) Kind() Kind         { return KindRole }
 func (RuleID) Kind() Kind         { return KindRule }
 func (SKUID) Kind() Kind          { return KindSKU }

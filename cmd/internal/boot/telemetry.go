@@ -62,13 +62,14 @@ func observe(c Config, o Options, logger *slog.Logger) (observers, error) {
 	if t.enabled {
 		problems = append(problems, seen.startTraces(t, res, o.Stderr), seen.startMetrics(t, res))
 	}
-	switch {
-	case t.endpoint != "":
-		logger.Info("telemetry started", "endpoint", t.endpoint)
-	case !t.console:
-		logger.Warn("OTEL_EXPORTER_OTLP_ENDPOINT is not set: telemetry is on and leaves for nowhere")
+	if err := errors.Join(problems...); err != nil {
+		return seen, err
 	}
-	return seen, errors.Join(problems...)
+	logger.Info("telemetry started", "endpoint", t.endpoint)
+	if t.endpoint == "" && !t.console {
+		logger.Warn("telemetry is on, but OTEL_EXPORTER_OTLP_ENDPOINT is not set: nothing is exported")
+	}
+	return seen, nil
 }
 
 func (o *observers) startTraces(t *telemetry, res *resource.Resource, stderr io.Writer) error {

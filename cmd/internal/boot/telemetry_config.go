@@ -120,9 +120,10 @@ func protocol(value string) (bool, error) {
 }
 
 func sampler(name, arg string) (sdktrace.Sampler, error) {
+	var wrong error
 	ratio, err := strconv.ParseFloat(cmp.Or(arg, "1"), 64)
 	if err != nil || !(ratio >= 0 && ratio <= 1) { // a NaN is neither
-		return nil, errors.New("OTEL_TRACES_SAMPLER_ARG must be a number, 0 to 1")
+		wrong = errors.New("OTEL_TRACES_SAMPLER_ARG must be a number, 0 to 1")
 	}
 	root, based := strings.CutPrefix(cmp.Or(name, "parentbased_always_on"), "parentbased_")
 	var s sdktrace.Sampler
@@ -134,13 +135,13 @@ func sampler(name, arg string) (sdktrace.Sampler, error) {
 	case "traceidratio":
 		s = sdktrace.TraceIDRatioBased(ratio)
 	default:
-		return nil, errors.New("OTEL_TRACES_SAMPLER must be one of: always_on, always_off, traceidratio, " +
-			"parentbased_always_on, parentbased_always_off, parentbased_traceidratio")
+		return nil, errors.Join(errors.New("OTEL_TRACES_SAMPLER must be one of: always_on, always_off, traceidratio, "+
+			"parentbased_always_on, parentbased_always_off, parentbased_traceidratio"), wrong)
 	}
 	if based {
 		s = sdktrace.ParentBased(s)
 	}
-	return s, nil
+	return s, wrong
 }
 
 // pair is an item of a list of the form name=value,name=value.

@@ -392,8 +392,12 @@ func TestCollectorGetsJSON(t *testing.T) {
 				}
 			}
 		}
-		ResourceMetrics []struct{ ScopeMetrics []struct{ Metrics []struct{ Name string } } }
-		ResourceLogs    []struct{ ScopeLogs []struct{ LogRecords []struct{ TraceID string } } }
+		ResourceMetrics []struct {
+			ScopeMetrics []struct{ Metrics []struct{ Name string } }
+		}
+		ResourceLogs []struct {
+			ScopeLogs []struct{ LogRecords []struct{ TraceID string } }
+		}
 	}
 	seen, ids := map[string]int{}, map[string]bool{}
 	for i, r := range got.requests {
@@ -516,7 +520,7 @@ func TestConsoleIsStderr(t *testing.T) {
 	got := collect(t, nil)
 	w := wire(t, "OTEL_ENABLED=1", "OTEL_CONSOLE_EXPORTER=1", "OTEL_EXPORTER_OTLP_ENDPOINT="+got.URL)
 	w.use(t)
-	if n := strings.Count(w.stderr.String(), `"Name":"mcp.tool.`); n != 4 {
+	if n := strings.Count(w.stderr.String(), `"SpanKind":2`); n != 4 {
 		t.Errorf("%d spans on stderr", n)
 	}
 	for _, secret := range hidden() {
@@ -547,7 +551,9 @@ func TestCollectorThatFailsCostsNothing(t *testing.T) {
 		w.Header().Set("Content-Type", "application/x-protobuf")
 		_, _ = io.WriteString(w, "<html>")
 	})
-	elsewhere := collect(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, nonsense.URL, http.StatusTemporaryRedirect) })
+	elsewhere := collect(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, nonsense.URL, http.StatusTemporaryRedirect)
+	})
 	for name, url := range map[string]string{"absent": absent, "cut": cut.URL, "nonsense": nonsense.URL, "elsewhere": elsewhere.URL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -680,7 +686,7 @@ func TestTelemetrySettings(t *testing.T) {
 	if err == nil {
 		t.Fatal("it starts")
 	}
-	for _, name := range []string{"_PROTOCOL", "_SAMPLER_ARG", "_INTERVAL", "_ENDPOINT", "_HEADERS", "_ATTRIBUTES"} {
+	for _, name := range []string{"_PROTOCOL", "_SAMPLER ", "_SAMPLER_ARG", "_INTERVAL", "_ENDPOINT", "_HEADERS", "_ATTRIBUTES"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not among the problems:\n%v", name, err)
 		}

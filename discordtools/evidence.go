@@ -110,7 +110,13 @@ func (e *Evidence) read(ctx context.Context, ref mcpcore.EvidenceRef) (any, erro
 		if len(parts) != 3 {
 			return nil, fmt.Errorf("%q is no key of evidence about the hierarchy", ref.Key)
 		}
-		return e.standing(ctx, discord.GuildID(parts[0]), discord.Kind(parts[1]), parts[2])
+		guild := discord.GuildID(parts[0])
+		s, err := e.standing(ctx, guild, discord.Kind(parts[1]), parts[2])
+		if errors.Is(err, errIncomplete) { // what was read does not fit together: a role may be new
+			e.guilds.drop(guild)
+			e.members.drop(memberKey{guild, discord.UserID(parts[2])})
+		}
+		return s, err
 	}
 	return nil, fmt.Errorf("no evidence of kind %q", ref.Kind)
 }

@@ -140,6 +140,16 @@ func (m *memory[K, V]) put(key K, v V) {
 	}
 }
 
+// drop forgets one answer.
+func (m *memory[K, V]) drop(key K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.kept[key]; ok {
+		delete(m.kept, key)
+		m.order = slices.DeleteFunc(m.order, func(other K) bool { return other == key })
+	}
+}
+
 // empty forgets everything. Reads under way answer those who wait and are not
 // kept; who asks from now on gets a read of their own.
 func (m *memory[K, V]) empty() {

@@ -89,9 +89,6 @@ func (l *denials) note(ctx context.Context, p *restCall, e *mcpcore.Error, log *
 		d = &denied{since: now, code: code}
 		l.kinds[kind] = d
 	}
-	if d.times < deniedMost && now.After(d.since.Add(deniedWindow)) {
-		d.times, d.since = 0, now
-	}
 	if d.times++; d.times >= deniedMost {
 		d.until = now.Add(deniedHold)
 		log.WarnContext(ctx, "Discord keeps refusing this call; it is slowed",

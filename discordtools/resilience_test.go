@@ -33,6 +33,17 @@ func always(status int) transportFunc {
 	return func(*http.Request) (*http.Response, error) { return respond(status, nil, `{"message":"x"}`), nil }
 }
 
+// alternating is a transport that answers like a, then like b.
+func alternating(a, b transportFunc) transportFunc {
+	n := 0
+	return func(r *http.Request) (*http.Response, error) {
+		if n++; n%2 == 1 {
+			return a(r)
+		}
+		return b(r)
+	}
+}
+
 // hangs is a transport that answers when the request's context ends.
 func hangs(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
@@ -503,6 +514,12 @@ func TestL25RepeatedRefusalsAreSlowedAndReported(t *testing.T) {
 		if sent != 20 {
 			t.Errorf("%d requests in ten minutes, want 20", sent)
 		}
+		time.Sleep(deniedHold)
+		sent = 0
+		all(8, func(int) error { try(); return nil })
+		if sent != 1 {
+			t.Errorf("%d calls side by side looked whether it is still so, want one", sent)
+		}
 		denied.Store(false)
 		time.Sleep(deniedHold)
 		for range 20 {
@@ -615,6 +632,9 @@ func TestWhatOpensTheBreaker(t *testing.T) {
 		{"no connection", "POST", func(*http.Request) (*http.Response, error) { return nil, errDial }, 40, true},
 		{"no answer in time", "POST", hangs, 10, true},
 		{"answers cut off", "POST", short, 10, true},
+		{"429 after 500", "GET", alternating(always(500), func(*http.Request) (*http.Response, error) {
+			return respond(429, nil, `{"retry_after":60}`), nil
+		}), 20, true},
 		{"success", "POST", always(200), 10, false},
 		{"400", "POST", always(400), 10, false},
 		{"404", "GET", always(404), 10, false},
@@ -632,7 +652,8 @@ func TestWhatOpensTheBreaker(t *testing.T) {
 					ClientOptions{Meter: m, Logger: slog.New(slog.NewJSONHandler(&log, nil))})
 				r := readChannel(keyChannel)
 				r.Method = row.method
-				for range 10 {
+				for i := range 10 {
+					r.Path["channel_id"] = fmt.Sprint(710000000000000000 + i)
 					_, err := c.Do(t.Context(), r)
 					if e, ok := err.(*mcpcore.Error); ok && e.Code == mcpcore.CodeCircuitOpen {
 						t.Fatal("it opened early")
@@ -795,31 +816,44 @@ func TestOneProbeDecides(t *testing.T) {
 	}
 }
 
-// A call that left before the breaker opened comes back late; its answer is
-// about the past and decides nothing.
+// Calls that left before the breaker opened come back late; their answers are
+// about the past and decide nothing.
 func TestLateAnswersDoNotMoveTheBreaker(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		late := make(chan struct{})
-		c := clientWith(t, transportFunc(func(r *http.Request) (*http.Response, error) {
-			if strings.HasSuffix(r.URL.Path, "/"+keyOther) {
-				<-late
-				return respond(200, nil, `{}`), nil
+	for _, status := range []int{200, 500} {
+		synctest.Test(t, func(t *testing.T) {
+			late, probe := make(chan struct{}), make(chan struct{})
+			c := clientWith(t, transportFunc(func(r *http.Request) (*http.Response, error) {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/"+keyOther):
+					<-late
+					return respond(status, nil, `{}`), nil
+				case strings.HasSuffix(r.URL.Path, "/"+keyMessage):
+					<-probe
+					return respond(200, nil, `{}`), nil
+				}
+				return respond(500, nil, ""), nil
+			}), ClientOptions{Resilience: Resilience{Failures: 2, HalfOpenAfter: 10 * time.Second, NoRetry: true, Timeout: time.Hour}})
+			lateDone, probeDone := make(chan error), make(chan error)
+			go func() { _, err := c.Do(t.Context(), readChannel(keyOther)); lateDone <- err }()
+			synctest.Wait()
+			for range 2 {
+				_, err := c.Do(t.Context(), sendMessage(keyChannel))
+				wantCode(t, err, mcpcore.CodeOutcomeUnknown)
 			}
-			return respond(500, nil, ""), nil
-		}), ClientOptions{Resilience: Resilience{Failures: 2, HalfOpenAfter: 10 * time.Second, NoRetry: true, Timeout: time.Hour}})
-		done := make(chan error)
-		go func() { _, err := c.Do(t.Context(), readChannel(keyOther)); done <- err }()
-		synctest.Wait()
-		for range 2 {
+			time.Sleep(10 * time.Second)
+			go func() { _, err := c.Do(t.Context(), readChannel(keyMessage)); probeDone <- err }()
+			synctest.Wait()
+			close(late)
+			<-lateDone
 			_, err := c.Do(t.Context(), sendMessage(keyChannel))
-			wantCode(t, err, mcpcore.CodeOutcomeUnknown)
-		}
-		close(late)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		_, err := c.Do(t.Context(), sendMessage(keyChannel))
-		wantCode(t, err, mcpcore.CodeCircuitOpen)
-	})
+			if e := wantCode(t, err, mcpcore.CodeCircuitOpen); e.Fields["retry_after_ms"] != int64(1000) {
+				t.Errorf("a late %d moved the breaker: %v", status, e.Fields)
+			}
+			close(probe)
+			if err := <-probeDone; err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }

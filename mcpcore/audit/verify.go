@@ -39,7 +39,7 @@ func Verify(stateKey []byte, files ...string) (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
-		v := &verifier{seal: seal, files: files}
+		v := &verifier{seal: seal, files: files, open: openFile}
 		if err := v.run(before); err != nil {
 			return Report{}, err
 		}
@@ -60,9 +60,13 @@ func readHead(name string) ([]byte, error) {
 	return b, err
 }
 
+// openFile opens what can be read to its end.
+func openFile(name string) (io.ReadCloser, error) { return os.Open(name) }
+
 type verifier struct {
 	seal   sealer
 	files  []string
+	open   func(name string) (io.ReadCloser, error)
 	report Report
 
 	head     head
@@ -99,7 +103,7 @@ func (v *verifier) run(headBytes []byte) error {
 	}
 	v.headGood = headBytes != nil && headErr == nil
 	for i, file := range v.files {
-		f, err := os.Open(file)
+		f, err := v.open(file)
 		if errors.Is(err, fs.ErrNotExist) && i == len(v.files)-1 && headBytes != nil {
 			break // renamed away, and nothing written since; the head knows what is missing
 		}
@@ -131,7 +135,7 @@ func (v *verifier) run(headBytes []byte) error {
 }
 
 // file reads one file. stop says that another key was used.
-func (v *verifier) file(index int, f *os.File) (stop bool, err error) {
+func (v *verifier) file(index int, f io.Reader) (stop bool, err error) {
 	name := v.files[index]
 	in := newLines(f)
 	behind, first := &rest{}, true

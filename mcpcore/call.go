@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/guildwarden/guildwarden/internal/args"
 	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/internal/redact"
@@ -42,6 +44,7 @@ type Call struct {
 	passed  []atomic.Bool // the doors of the chain that were used; shared by copies of the call
 	spend   []Spend
 	started time.Time
+	span    trace.SpanContext // of the call, for what is logged behind the chain
 	event   *AuditEvent
 
 	mu       sync.Mutex
@@ -246,6 +249,9 @@ func (c *Call) evidenceKinds() []EvidenceKind {
 func (c *Call) log(ctx context.Context, level slog.Level, msg string, attrs ...slog.Attr) {
 	if c.deps == nil {
 		return // a layer wiped the call
+	}
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		ctx = trace.ContextWithSpanContext(ctx, c.span)
 	}
 	c.deps.Logger.LogAttrs(ctx, level, msg, append(attrs, slog.String("tool", c.tool.Name), slog.String("request_id", c.id))...)
 }

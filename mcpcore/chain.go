@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Middleware is one layer around every call. Wrap is called once, when the
@@ -47,6 +49,9 @@ func door(i int, layer string, next Handler) Handler {
 		}
 		if c.passed[i].Swap(true) {
 			return nil, classify(ctx, fmt.Errorf("layer %q called next twice", layer))
+		}
+		if span := trace.SpanContextFromContext(ctx); i == 1 && span.IsValid() {
+			c.span = span // the first layer may have started it
 		}
 		defer func() {
 			switch p := recover(); {

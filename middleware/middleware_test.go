@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -446,4 +447,31 @@ func TestTelemetryAndAuditKnowEachOther(t *testing.T) {
 			t.Errorf("the %s has the request id %s", e.Phase, e.RequestID)
 		}
 	}
+}
+
+// TestRefusalIsLoggedInItsTrace looks at the log line of a refused call, which
+// is written behind the chain.
+func TestRefusalIsLoggedInItsTrace(t *testing.T) {
+	t.Parallel()
+	spans := tracetest.NewInMemoryExporter()
+	o := middleware.Options{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), PreviewOnly: true}
+	var logged traceHandler
+	serve(t, middleware.Standard(o), func(d *mcpcore.Deps) { d.Logger = slog.New(&logged) }).
+		call("change", `{"guild_id":"700000000000000001"}`)
+	if got, want := logged.trace.String(), spans.GetSpans()[0].SpanContext.TraceID().String(); got != want {
+		t.Errorf("logged under trace %s, the call's is %s", got, want)
+	}
+}
+
+// traceHandler keeps the trace of the last warning.
+type traceHandler struct{ trace trace.TraceID }
+
+func (h *traceHandler) Enabled(context.Context, slog.Level) bool { return true }
+func (h *traceHandler) WithAttrs([]slog.Attr) slog.Handler      { return h }
+func (h *traceHandler) WithGroup(string) slog.Handler           { return h }
+func (h *traceHandler) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level == slog.LevelWarn {
+		h.trace = trace.SpanContextFromContext(ctx).TraceID()
+	}
+	return nil
 }

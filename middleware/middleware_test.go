@@ -467,8 +467,8 @@ func TestRefusalIsLoggedInItsTrace(t *testing.T) {
 type traceHandler struct{ trace trace.TraceID }
 
 func (h *traceHandler) Enabled(context.Context, slog.Level) bool { return true }
-func (h *traceHandler) WithAttrs([]slog.Attr) slog.Handler      { return h }
-func (h *traceHandler) WithGroup(string) slog.Handler           { return h }
+func (h *traceHandler) WithAttrs([]slog.Attr) slog.Handler       { return h }
+func (h *traceHandler) WithGroup(string) slog.Handler            { return h }
 func (h *traceHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level == slog.LevelWarn {
 		h.trace = trace.SpanContextFromContext(ctx).TraceID()

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/guildwarden/guildwarden/discordtools"
@@ -309,6 +311,40 @@ func TestEvidenceLivesForAMoment(t *testing.T) {
 			t.Errorf("life %v: %d reads, within %d, after %d, forgotten %d", row.life, first, within, after, forgotten)
 		}
 	}
+}
+
+// A read that began before a write tells the time before it.
+func TestEvidenceUnderWayIsNotKeptWhenForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := plainGuild()
+		s.delay = time.Second
+		e := discordtools.NewEvidence(s, discordtools.EvidenceOptions{})
+		ask := func() {
+			if got, err := e.Resolve(t.Context(), mcpcore.EvidenceRef{Kind: middleware.EvidenceInvite, Key: "abc"}); err != nil || !got.Complete {
+				t.Errorf("%+v %v", got, err)
+			}
+		}
+		var asking sync.WaitGroup
+		asking.Go(ask)
+		synctest.Wait()
+		e.Forget()
+		asking.Wait()
+		ask()
+		ask()
+		if seen := s.sent(); len(seen) != 2 {
+			t.Errorf("%d reads, want the one before and one after: %v", len(seen), seen)
+		}
+		e.Forget()
+		asking.Go(ask)
+		synctest.Wait()
+		e.Forget()
+		asking.Go(ask) // does not join the one that began before
+		asking.Wait()
+		if seen := s.sent(); len(seen) != 2 {
+			t.Errorf("%d reads, want one each: %v", len(seen), seen)
+		}
+	})
 }
 
 // TestGuardsOnlyRead lets the resolvers answer everything and looks at what they

@@ -221,7 +221,7 @@ func (c *Client) tries(ctx context.Context, p *restCall) (*Response, *failure, h
 		if try > c.layers.Retries || !f.again(p) {
 			return nil, f, shown
 		}
-		before = c.layers.backOff(try, before, rand.Float64()) //nolint:gosec // spreads load, guards nothing
+		before = c.layers.backOff(try, before, rand.Float64())
 		wait := before
 		if f.kind == failRefused || f.wait > 0 {
 			wait = f.wait

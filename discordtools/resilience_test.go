@@ -515,17 +515,33 @@ func TestL25RepeatedRefusalsAreSlowedAndReported(t *testing.T) {
 			t.Errorf("%d requests in ten minutes, want 20", sent)
 		}
 		time.Sleep(deniedHold)
-		sent = 0
-		all(8, func(int) error { try(); return nil })
-		if sent != 1 {
-			t.Errorf("%d calls side by side looked whether it is still so, want one", sent)
-		}
 		denied.Store(false)
 		time.Sleep(deniedHold)
 		for range 20 {
 			if _, err := c.Do(t.Context(), sendMessage(keyChannel)); err != nil {
 				t.Fatalf("once it is allowed: %v", err)
 			}
+		}
+	})
+}
+
+func TestL25OneCallLooksWhetherItIsStillRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent atomic.Int32
+		c := clientOn(t, transportFunc(func(*http.Request) (*http.Response, error) {
+			sent.Add(1)
+			time.Sleep(20 * time.Millisecond)
+			return respond(403, nil, `{"code":50013}`), nil
+		}))
+		for range deniedMost {
+			_, _ = c.Do(t.Context(), sendMessage(keyChannel))
+		}
+		time.Sleep(deniedHold)
+		sent.Store(0)
+		errs, _ := all(8, func(int) error { _, err := c.Do(t.Context(), sendMessage(keyChannel)); return err })
+		if sent.Load() != 1 || len(errs) != 8 {
+			t.Errorf("%d requests and %d refusals for 8 calls side by side, want 1 and 8", sent.Load(), len(errs))
 		}
 	})
 }

@@ -33,13 +33,14 @@ type Call struct {
 	principal     string
 	transport     string
 
-	deps  *Deps
-	guard guards
-	auth  map[string]any // the authorization fields as sent
-	args  map[string]any // frozen after Validate
-	raw   json.RawMessage
-	fault *Issue // why the raw arguments could not be read
-	extra []string
+	deps   *Deps
+	guard  guards
+	auth   map[string]any // the authorization fields as sent
+	args   map[string]any // frozen after Validate
+	raw    json.RawMessage
+	fault  *Issue // why the raw arguments could not be read
+	extra  []string
+	filled []string // arguments that a layer supplied
 
 	passed  []atomic.Bool // the doors of the chain that were used; shared by copies of the call
 	spend   []Spend
@@ -141,8 +142,13 @@ func (c *Call) Default(name, value string) {
 	given, ok := c.args[name]
 	if declared && (!ok || given == nil && !p.Schema.Nullable) {
 		c.args[name] = value
+		c.filled = append(c.filled, name)
 	}
 }
+
+// Filled reports whether a layer supplied the top-level argument by
+// [Call.Default], so that the caller did not name it.
+func (c *Call) Filled(name string) bool { return slices.Contains(c.filled, name) }
 
 // Confirmed reports whether the call carries __confirm as exactly the boolean
 // true.

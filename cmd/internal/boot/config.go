@@ -10,98 +10,101 @@ import (
 	"maps"
 	"net"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
-	"github.com/go-playground/validator/v10"
 
 	"github.com/guildwarden/guildwarden/discordtools"
-	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/internal/redact"
 )
 
-// Config is every setting. Each field's comment is its documentation. An empty
-// variable counts as one that is not set.
+// Config is every setting, by group. What a field's tags say is said nowhere
+// else: env and envDefault name the variable and its default, validate the rule
+// (otel is one that counts when telemetry runs), doc what it does, takes its
+// values where no rule tells them, unset what its absence means, and secret what
+// of it is never shown: all, or what an address holds of credentials. In takes
+// and doc, 'quotes' stand around code. An empty variable counts as one that is
+// not set.
 type Config struct {
-	// Token is the bot's token, with or without "Bot " in front.
-	Token string `env:"DISCORD_TOKEN"`
-	// TokenFile holds the token instead.
-	TokenFile string `env:"DISCORD_TOKEN_FILE"`
-	// APIBase is where Discord's API is, for a REST proxy.
-	APIBase string `env:"DISCORD_API_BASE" validate:"omitempty,http_url"`
-	// APIBaseHosts lists the hosts beyond loopback that may get the token.
-	APIBaseHosts []string `env:"DISCORD_API_BASE_HOSTS"`
-	// DefaultGuild fills a missing guild_id.
-	DefaultGuild string `env:"DISCORD_DEFAULT_GUILD_ID" validate:"omitempty,snowflake"`
-	// AllowedGuilds are the only servers that the bot acts in.
-	AllowedGuilds []string `env:"ALLOWED_GUILDS"`
-	// ExpectedBot is the only bot that the token may belong to.
-	ExpectedBot string `env:"DISCORD_EXPECTED_BOT_ID" validate:"omitempty,snowflake"`
-	// UserScoped lets tools that act on users outside servers through
-	// AllowedGuilds: exactly 1, true or yes.
-	UserScoped string `env:"MCP_ALLOW_USER_SCOPED"`
-	// AccessMode says what a gap in the bot's permissions does to a call.
-	AccessMode string `env:"MCP_ACCESS_MODE" envDefault:"advisory" validate:"oneof=advisory warn enforce"`
-	// Categories switches on these categories alone.
-	Categories []string `env:"MCP_CATEGORIES"`
-	// DryRun disarms the preview of destructive tools when it is exactly the
-	// text false. Everything else previews.
-	DryRun string `env:"MCP_DRY_RUN"`
-	// WriteMode preview refuses everything that writes.
-	WriteMode string `env:"MCP_WRITE_MODE" envDefault:"allow" validate:"oneof=allow preview"`
-	// AuditSink is where audit records go.
-	AuditSink string `env:"MCP_AUDIT_SINK" envDefault:"stderr" validate:"oneof=stderr file otlp none"`
-	// AuditFile is the file of the sink "file".
-	AuditFile string `env:"MCP_AUDIT_FILE" envDefault:"./discord-mcp-audit.jsonl"`
-	// AuditEnabled false is the same as the sink "none".
-	AuditEnabled string `env:"MCP_AUDIT_ENABLED" envDefault:"true"`
-	// AuditRequired false lets calls go on whose intent cannot be recorded.
-	AuditRequired string `env:"MCP_AUDIT_REQUIRED" envDefault:"true" validate:"oneof=true false"`
-	// StateKey is the secret that what outlives the process is sealed with, in
-	// base64 or as text.
-	StateKey string `env:"MCP_STATE_KEY"`
-	// LogLevel is what is logged to stderr.
-	LogLevel string `env:"LOG_LEVEL" envDefault:"info" validate:"oneof=fatal error warn info debug trace"`
-	// OTelEnabled (1, true or yes) starts OpenTelemetry. Without it the settings
-	// below do not matter.
-	OTelEnabled string `env:"OTEL_ENABLED" validate:"omitempty,oneof=1 true yes 0 false no"`
-	// OTelEndpoint is the collector's address, without /v1/traces.
-	OTelEndpoint string `env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
-	// OTelProtocol is http/protobuf or http/json.
-	OTelProtocol string `env:"OTEL_EXPORTER_OTLP_PROTOCOL"`
-	// OTelHeaders go to the collector: name=value,name=value.
-	OTelHeaders string `env:"OTEL_EXPORTER_OTLP_HEADERS"`
-	// OTelSampler is one of OpenTelemetry's standard samplers.
-	OTelSampler string `env:"OTEL_TRACES_SAMPLER"`
-	// OTelSamplerArg is the share that a ratio sampler keeps, 0 to 1.
-	OTelSamplerArg string `env:"OTEL_TRACES_SAMPLER_ARG"`
-	// OTelInterval is the milliseconds between two exports of metrics.
-	OTelInterval string `env:"OTEL_METRIC_EXPORT_INTERVAL"`
-	// OTelConsole writes spans to stderr instead of to the collector.
-	OTelConsole string `env:"OTEL_CONSOLE_EXPORTER" validate:"omitempty,oneof=1 true yes 0 false no"`
-	// OTelServiceName is the resource attribute service.name.
-	OTelServiceName string `env:"OTEL_SERVICE_NAME"`
-	// OTelServiceVersion is the resource attribute service.version.
-	OTelServiceVersion string `env:"OTEL_SERVICE_VERSION"`
-	// OTelResource are more resource attributes: name=value,name=value.
-	OTelResource string `env:"OTEL_RESOURCE_ATTRIBUTES"`
-	// Environment is the resource attribute deployment.environment.name.
-	Environment string `env:"NODE_ENV"`
+	_           group  `title:"Credentials and identity"`
+	Token       string `env:"DISCORD_TOKEN" takes:"a bot token" secret:"all" doc:"the bot's token; spaces around it and 'Bot ' in front are taken off"`
+	TokenFile   string `env:"DISCORD_TOKEN_FILE" takes:"a path" doc:"a file that holds the token instead; both at once is an error"`
+	ExpectedBot string `env:"DISCORD_EXPECTED_BOT_ID" validate:"omitempty,snowflake" unset:"any" doc:"the only bot that the token may belong to; application-wide tools need it"`
+
+	_             group    `title:"Guild scope and surface"`
+	DefaultGuild  string   `env:"DISCORD_DEFAULT_GUILD_ID" validate:"omitempty,snowflake" doc:"fills a 'guild_id' that a call leaves out; the call's own wins. Must be one of ALLOWED_GUILDS"`
+	AllowedGuilds []string `env:"ALLOWED_GUILDS" takes:"ids, comma list" unset:"all" doc:"the only guilds that a call may touch"`
+	Categories    []string `env:"MCP_CATEGORIES" takes:"names, comma list" unset:"all" doc:"the only categories that are on; 'meta' always is. Tools of the others are neither listed nor run"`
+	UserScoped    string   `env:"MCP_ALLOW_USER_SCOPED" takes:"'1', 'true', 'yes'" unset:"no" doc:"lets tools on users outside guilds through ALLOWED_GUILDS; needs DISCORD_EXPECTED_BOT_ID"`
+
+	_          group  `title:"Write policy"`
+	DryRun     string `env:"MCP_DRY_RUN" takes:"the text 'false'" unset:"previews" doc:"arms destructive tools; every other value previews"`
+	WriteMode  string `env:"MCP_WRITE_MODE" envDefault:"allow" validate:"oneof=allow preview" doc:"'preview' answers every tool that writes with a preview"`
+	AccessMode string `env:"MCP_ACCESS_MODE" envDefault:"advisory" validate:"oneof=advisory warn enforce" doc:"what a gap in the bot's permissions does to a call before it is sent"`
+
+	_            group    `title:"REST"`
+	APIBase      string   `env:"DISCORD_API_BASE" validate:"omitempty,http_url" unset:"Discord's" secret:"address" doc:"where Discord's API is, for a REST proxy"`
+	APIBaseHosts []string `env:"DISCORD_API_BASE_HOSTS" takes:"hosts, comma list" doc:"hosts beyond loopback that may get the token; with or without a port"`
+	Retry        string   `env:"MCP_RETRY_ENABLED" envDefault:"true" takes:"the text 'false'" doc:"'false' sends every call once"`
+	RetryMax     int      `env:"MCP_RETRY_MAX_ATTEMPTS" envDefault:"3" validate:"min=1,max=10" doc:"retries after the first try"`
+	RetryBase    int      `env:"MCP_RETRY_BASE_DELAY_MS" envDefault:"200" validate:"min=50,max=5000" takes:"milliseconds" doc:"the wait before the first retry; it doubles with each"`
+	RetryCap     int      `env:"MCP_RETRY_MAX_DELAY_MS" envDefault:"10000" validate:"min=500,max=60000" takes:"milliseconds" doc:"the longest wait; what Discord wants to wait longer is not sent again"`
+	RetryJitter  string   `env:"MCP_RETRY_JITTER" envDefault:"full" validate:"oneof=none full decorrelated" doc:"how waits are spread"`
+	TryTimeout   int      `env:"MCP_TIMEOUT_DEFAULT_MS" envDefault:"30000" validate:"min=1000,max=120000" takes:"milliseconds" doc:"how long one try may take"`
+	Circuit      string   `env:"MCP_CIRCUIT_ENABLED" envDefault:"true" takes:"the text 'false'" doc:"'false' keeps calling a Discord that keeps failing"`
+	CircuitOpens int      `env:"MCP_CIRCUIT_FAILURE_THRESHOLD" envDefault:"10" validate:"min=3,max=100" doc:"failed calls in a row that open the circuit breaker"`
+	CircuitProbe int      `env:"MCP_CIRCUIT_HALF_OPEN_AFTER_MS" envDefault:"60000" validate:"min=5000,max=600000" takes:"milliseconds" doc:"how long it stays open before one call may look again"`
+	Bulkhead     int      `env:"MCP_BULKHEAD_LIMIT" envDefault:"100" validate:"min=1,max=1000" doc:"calls of Discord at once; there is no queue"`
+
+	_             group  `title:"Audit"`
+	AuditSink     string `env:"MCP_AUDIT_SINK" envDefault:"stderr" validate:"oneof=stderr file otlp none" doc:"where the records of calls that write go. Only 'file' keeps intents, and stops a call whose intent it cannot take"`
+	AuditFile     string `env:"MCP_AUDIT_FILE" envDefault:"./discord-mcp-audit.jsonl" takes:"a path" doc:"the file of the sink 'file', made with mode 0600"`
+	AuditEnabled  string `env:"MCP_AUDIT_ENABLED" envDefault:"true" takes:"the text 'false'" doc:"'false' is the same as the sink 'none'"`
+	AuditRequired string `env:"MCP_AUDIT_REQUIRED" envDefault:"true" validate:"oneof=true false" doc:"'false' lets a call go on whose intent the sink cannot take, with a warning in the log"`
+	StateKey      string `env:"MCP_STATE_KEY" takes:"32 bytes or more, base64 or text" secret:"all" doc:"the secret that what outlives the process is sealed with. Base64 of enough bytes is taken for that, all else for the key's own text"`
+
+	_                  group  `title:"Telemetry"`
+	OTelEnabled        string `env:"OTEL_ENABLED" validate:"omitempty,oneof=1 true yes 0 false no" unset:"off" doc:"starts telemetry. Without it the others matter to the audit sink 'otlp' alone"`
+	OTelEndpoint       string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" takes:"an address" secret:"address" doc:"the collector; '/v1/traces', '/v1/metrics' and '/v1/logs' are appended. Without it nothing is exported"`
+	OTelProtocol       string `env:"OTEL_EXPORTER_OTLP_PROTOCOL" envDefault:"http/protobuf" otel:"oneof=http/protobuf http/json" doc:"the encoding"`
+	OTelHeaders        string `env:"OTEL_EXPORTER_OTLP_HEADERS" takes:"'name=value', comma list" secret:"all" doc:"headers for the collector, values percent-encoded"`
+	OTelSampler        string `env:"OTEL_TRACES_SAMPLER" envDefault:"parentbased_always_on" otel:"oneof=always_on always_off traceidratio parentbased_always_on parentbased_always_off parentbased_traceidratio" doc:"which calls are traced"`
+	OTelSamplerArg     string `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"1" otel:"float=0 1" doc:"the share that 'traceidratio' and 'parentbased_traceidratio' keep"`
+	OTelInterval       string `env:"OTEL_METRIC_EXPORT_INTERVAL" envDefault:"30000" takes:"milliseconds" otel:"int=100 3600000" doc:"between two exports of metrics"`
+	OTelConsole        string `env:"OTEL_CONSOLE_EXPORTER" validate:"omitempty,oneof=1 true yes 0 false no" unset:"off" doc:"spans go to stderr as JSON instead of to the collector"`
+	OTelServiceName    string `env:"OTEL_SERVICE_NAME" takes:"a text" unset:"'discord-mcp'" doc:"the resource attribute 'service.name'"`
+	OTelServiceVersion string `env:"OTEL_SERVICE_VERSION" takes:"a text" unset:"the version" doc:"the resource attribute 'service.version'"`
+	OTelResource       string `env:"OTEL_RESOURCE_ATTRIBUTES" takes:"'name=value', comma list" doc:"more attributes of the resource, values percent-encoded"`
+	Environment        string `env:"NODE_ENV" envDefault:"development" takes:"a text" doc:"the resource attribute 'deployment.environment.name'"`
+
+	_        group  `title:"Process"`
+	LogLevel string `env:"LOG_LEVEL" envDefault:"info" validate:"oneof=fatal error warn info debug trace" doc:"what is logged to stderr: for people on a terminal, JSON elsewhere"`
 
 	// Warnings are settings that look wrong but stop nothing.
 	Warnings []string `env:"-"`
 }
 
+// group begins a group of settings.
+type group struct{}
+
 // Read reads the settings from environ, which has the form of [os.Environ].
 // With sandbox no token is needed and none is kept. The error joins everything
 // that is wrong, warnings included; it shows no secret.
 func Read(environ []string, sandbox bool) (Config, error) {
-	vars := env.ToMap(environ)
-	var c Config
-	var problems []error
-	if err := env.ParseWithOptions(&c, env.Options{Environment: vars}); err != nil {
-		problems = append(problems, err)
+	c, problems := read(env.ToMap(environ), sandbox)
+	if len(problems) > 0 {
+		for _, w := range c.Warnings {
+			problems = append(problems, errors.New(w))
+		}
+	}
+	return c, errors.Join(problems...)
+}
+
+func read(vars map[string]string, sandbox bool) (c Config, problems []error) {
+	unread := unreadable(env.ParseWithOptions(&c, env.Options{Environment: vars}))
+	for _, field := range slices.Sorted(maps.Keys(unread)) {
+		problems = append(problems, unread[field])
 	}
 	switch {
 	case sandbox:
@@ -113,7 +116,7 @@ func Read(environ []string, sandbox bool) (Config, error) {
 		}
 		c.Token = token
 	}
-	problems = append(problems, validate(c)...)
+	problems = append(problems, check(c, "validate", unread)...)
 	if err := checkBase(c); err != nil {
 		problems = append(problems, err)
 	}
@@ -136,12 +139,7 @@ func Read(environ []string, sandbox bool) (Config, error) {
 	if tel != nil {
 		c.Warnings = slices.Concat(c.Warnings, tel.warnings, idleOTel(vars))
 	}
-	if len(problems) > 0 {
-		for _, w := range c.Warnings {
-			problems = append(problems, errors.New(w))
-		}
-	}
-	return c, errors.Join(problems...)
+	return c, problems
 }
 
 // trimmed is the list without spaces and empty items; nil when none is left.
@@ -153,46 +151,6 @@ func trimmed(list []string) []string {
 		}
 	}
 	return out
-}
-
-// validate checks the fields' tags and says what is wrong under the variable's
-// name, without its value.
-func validate(c Config) (problems []error) {
-	v := validator.New(validator.WithRequiredStructEnabled())
-	v.RegisterTagNameFunc(variable)
-	if err := v.RegisterValidation("snowflake", func(f validator.FieldLevel) bool { return discord.CheckID(f.Field().String()) == nil }); err != nil {
-		return []error{err}
-	}
-	err := v.Struct(c)
-	invalid, ok := errors.AsType[validator.ValidationErrors](err)
-	if err != nil && !ok {
-		return []error{err}
-	}
-	for _, f := range invalid {
-		problems = append(problems, fmt.Errorf("%s %s", f.Field(), wanted(f)))
-	}
-	return problems
-}
-
-// variable is the name of a field's environment variable, "" when it has none.
-func variable(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("env"), ",")
-	if name == "-" {
-		return ""
-	}
-	return name
-}
-
-func wanted(f validator.FieldError) string {
-	switch f.Tag() {
-	case "oneof":
-		return "must be one of: " + strings.ReplaceAll(f.Param(), " ", ", ")
-	case "snowflake":
-		return "must be an id, 17 to 20 digits"
-	case "http_url":
-		return "must be a full address, such as http://127.0.0.1:8080"
-	}
-	return "breaks the rule " + f.Tag()
 }
 
 // checkBase keeps the token from following a base address to a stranger.
@@ -231,7 +189,7 @@ func checkCategories(list []string) error {
 	var unknown []string
 	for _, name := range trimmed(list) {
 		if !known[name] {
-			unknown = append(unknown, fmt.Sprintf("%q", name))
+			unknown = append(unknown, fmt.Sprintf("%.40q", redact.Text(name)))
 		}
 	}
 	switch {

@@ -68,7 +68,7 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 			UserScoped:   flag(c.UserScoped),
 			Access:       accessModes[c.AccessMode],
 		},
-		Client:    discordtools.ClientOptions{Base: c.APIBase, Logger: log},
+		Client:    discordtools.ClientOptions{Base: c.APIBase, Logger: log, Resilience: c.resilience()},
 		Audit:     sink,
 		Name:      "discord-mcp",
 		Version:   Version(),

@@ -1,8 +1,14 @@
 package boot
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 )
 
 // Names are the variables that mean something here, for the tests.
@@ -11,4 +17,47 @@ var Names = names
 // Stop ends telemetry whose parts end by these functions.
 func Stop(log *slog.Logger, stops ...func(context.Context) error) {
 	observers{stops: stops, log: log}.stop()
+}
+
+// Undocumented are the fields whose tags lack what a page and a report need.
+func Undocumented() (all []string) {
+	for _, s := range settings() {
+		if s.group == "" || s.takes == "" || s.doc == "" {
+			all = append(all, s.field)
+		}
+	}
+	return all
+}
+
+// Tables are the tables of the page about settings, in its order: one for each
+// group, then the settings that this version cannot keep or does not use.
+func Tables() (titles []string, table map[string]string) {
+	table = map[string]string{}
+	for _, s := range settings() {
+		if table[s.group] == "" {
+			titles = append(titles, s.group)
+			table[s.group] = "| variable | takes | default | what it does |\n|---|---|---|---|\n"
+		}
+		fallback := markdown(s.unset)
+		if s.fallback != "" {
+			fallback = "`" + s.fallback + "`"
+		}
+		table[s.group] += fmt.Sprintf("| `%s` | %s | %s | %s |\n", s.name, markdown(s.takes), fallback, markdown(s.doc))
+	}
+	const cannot, idle = "What this version cannot do", "What has no effect"
+	table[cannot] = "| variable | may be | otherwise |\n|---|---|---|\n"
+	for _, name := range slices.Sorted(maps.Keys(promised)) {
+		p := promised[name]
+		table[cannot] += fmt.Sprintf("| `%s` | `%s` | cannot %s |\n", name, cmp.Or(p.open, "unset"), p.what)
+	}
+	table[cannot] = strings.ReplaceAll(table[cannot], "`unset`", "unset")
+	table[idle] = "`" + strings.Join(slices.Sorted(slices.Values(withoutEffect)), "`\n`") + "`\n"
+	return append(titles, cannot, idle), table
+}
+
+var aVariable = regexp.MustCompile(`\b[A-Z]+(?:_[A-Z]+)+\b`)
+
+// markdown is the text of a tag for a page.
+func markdown(text string) string {
+	return aVariable.ReplaceAllString(code.ReplaceAllString(text, "$1`$2`"), "`$0`")
 }

@@ -1,9 +1,9 @@
 package boot
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -40,9 +40,7 @@ func promises(vars map[string]string) (problems []error) {
 // withoutEffect are settings of convenience that this version does not have.
 var withoutEffect = []string{
 	"DISCORD_MCP_ACCESS_TOKEN", "GATEWAY", "MCP_APPROVAL_CHANNEL", "MCP_APPROVAL_WAIT",
-	"MCP_BULKHEAD_LIMIT", "MCP_CIRCUIT_ENABLED", "MCP_CIRCUIT_FAILURE_THRESHOLD", "MCP_CIRCUIT_HALF_OPEN_AFTER_MS",
-	"MCP_HTTP_MAX_BODY_BYTES", "MCP_HTTP_MAX_IN_FLIGHT", "MCP_RETRY_BASE_DELAY_MS", "MCP_RETRY_ENABLED", "MCP_RETRY_JITTER",
-	"MCP_RETRY_MAX_ATTEMPTS", "MCP_RETRY_MAX_DELAY_MS", "MCP_TIMEOUT_DEFAULT_MS", "MCP_TOOL_SURFACE",
+	"MCP_HTTP_MAX_BODY_BYTES", "MCP_HTTP_MAX_IN_FLIGHT", "MCP_TOOL_SURFACE",
 }
 
 func ignored(vars map[string]string) (warnings []string) {
@@ -82,37 +80,49 @@ var otherNames = map[string]string{
 func lookalikes(vars map[string]string) (warnings []string) {
 	known := names()
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if slices.Contains(known, name) || vars[name] == "" {
+		if vars[name] == "" || slices.Contains(known, name) {
 			continue
 		}
-		meant := otherNames[name]
-		if meant == "" && (strings.HasPrefix(name, "MCP_") || strings.HasPrefix(name, "DISCORD_") || strings.HasPrefix(name, "ALLOWED_")) {
-			if i := slices.IndexFunc(known, func(k string) bool { return near(name, k) }); i >= 0 {
-				meant = known[i]
-			}
-		}
-		if meant != "" {
+		if meant := cmp.Or(otherNames[name], nearest(name, known)); meant != "" {
 			warnings = append(warnings, fmt.Sprintf("%s is not a setting; did you mean %s?", name, meant))
 		}
 	}
 	return warnings
 }
 
+// families begin the names of settings. Among them two letters may be wrong, and
+// one elsewhere, where other programs have their names.
+var families = []string{"MCP_", "DISCORD_", "ALLOWED_", "LOG_", "OTEL_"}
+
+// nearest is the known name that a name is most probably meant to be; "" when it
+// looks like none.
+func nearest(name string, known []string) (meant string) {
+	name = strings.ToUpper(name)
+	best := 1
+	if slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(name, f) }) {
+		best = 2
+	}
+	for _, k := range known {
+		if d := distance(name, k); d < best || d == best && meant == "" {
+			best, meant = d, k
+		}
+	}
+	return meant
+}
+
 // names are the variables that mean something here.
 func names() []string {
 	all := slices.Concat(slices.Collect(maps.Keys(promised)), withoutEffect)
-	for f := range reflect.TypeFor[Config]().Fields() {
-		if name := variable(f); name != "" {
-			all = append(all, name)
-		}
+	for _, s := range settings() {
+		all = append(all, s.name)
 	}
 	slices.Sort(all)
 	return all
 }
 
-// near reports whether two names differ by at most two letters put in, left out
-// or changed.
-func near(a, b string) bool {
+// distance is how many letters must be put in, left out or changed to make one
+// name of the other.
+func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -129,5 +139,5 @@ func near(a, b string) bool {
 			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
 		}
 	}
-	return row[len(b)] <= 2
+	return row[len(b)]
 }

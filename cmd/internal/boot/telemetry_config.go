@@ -1,7 +1,6 @@
 package boot
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -52,10 +51,12 @@ func (c Config) telemetry() (*telemetry, error) {
 	if t.audits && c.OTelEndpoint == "" {
 		note(errors.New("MCP_AUDIT_SINK: otlp needs OTEL_EXPORTER_OTLP_ENDPOINT"))
 	}
-	t.json, err = protocol(c.OTelProtocol)
-	note(err)
-	t.sampler, err = sampler(c.OTelSampler, c.OTelSamplerArg)
-	note(err)
+	problems = append(problems, check(c, "otel", nil)...)
+	t.json = c.OTelProtocol == "http/json"
+	if c.OTelProtocol == "grpc" {
+		note(errors.New("OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken here; collectors listen for http on port 4318"))
+	}
+	t.sampler = sampler(c.OTelSampler, c.OTelSamplerArg)
 	t.headers, err = t.pairs("OTEL_EXPORTER_OTLP_HEADERS", c.OTelHeaders)
 	note(err)
 	for _, h := range t.headers {
@@ -66,19 +67,19 @@ func (c Config) telemetry() (*telemetry, error) {
 	}
 	given, err := t.pairs("OTEL_RESOURCE_ATTRIBUTES", c.OTelResource)
 	note(err)
-	ms, err := strconv.Atoi(cmp.Or(c.OTelInterval, "30000"))
-	if err != nil || ms < 100 || ms > 3_600_000 {
-		note(errors.New("OTEL_METRIC_EXPORT_INTERVAL must be a number of milliseconds, 100 to 3600000"))
-	}
-	t.interval = time.Duration(ms) * time.Millisecond
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
+	ms, err := strconv.Atoi(c.OTelInterval)
+	if err != nil {
+		return nil, err // was checked
+	}
+	t.interval = time.Duration(ms) * time.Millisecond
 
 	t.resource = []attribute.KeyValue{ // of two with the same name, the later counts
 		attribute.String("service.name", "discord-mcp"),
 		attribute.String("service.version", Version()),
-		attribute.String("deployment.environment.name", cmp.Or(c.Environment, "development")),
+		attribute.String("deployment.environment.name", c.Environment),
 	}
 	for _, p := range given {
 		t.resource = append(t.resource, attribute.String(p.name, p.value))
@@ -106,42 +107,24 @@ func endpoint(value string) (string, error) {
 	return strings.TrimRight(value, "/?#"), nil
 }
 
-// protocol reports whether JSON is wanted instead of protobuf.
-func protocol(value string) (bool, error) {
-	switch value {
-	case "", "http/protobuf":
-		return false, nil
-	case "http/json":
-		return true, nil
-	case "grpc":
-		return false, errors.New("OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken here; use http/protobuf or http/json, for which collectors listen on port 4318")
-	}
-	return false, errors.New("OTEL_EXPORTER_OTLP_PROTOCOL must be one of: http/protobuf, http/json")
-}
-
-func sampler(name, arg string) (sdktrace.Sampler, error) {
-	var wrong error
-	ratio, err := strconv.ParseFloat(cmp.Or(arg, "1"), 64)
-	if err != nil || !(ratio >= 0 && ratio <= 1) { // a NaN is neither
-		wrong = errors.New("OTEL_TRACES_SAMPLER_ARG must be a number, 0 to 1")
-	}
-	root, based := strings.CutPrefix(cmp.Or(name, "parentbased_always_on"), "parentbased_")
-	var s sdktrace.Sampler
+// sampler is the one of a name and a share that were checked.
+func sampler(name, arg string) sdktrace.Sampler {
+	root, based := strings.CutPrefix(name, "parentbased_")
+	s := sdktrace.AlwaysSample()
 	switch root {
-	case "always_on":
-		s = sdktrace.AlwaysSample()
 	case "always_off":
 		s = sdktrace.NeverSample()
 	case "traceidratio":
+		ratio, err := strconv.ParseFloat(arg, 64)
+		if err != nil {
+			ratio = 1
+		}
 		s = sdktrace.TraceIDRatioBased(ratio)
-	default:
-		return nil, errors.Join(errors.New("OTEL_TRACES_SAMPLER must be one of: always_on, always_off, traceidratio, "+
-			"parentbased_always_on, parentbased_always_off, parentbased_traceidratio"), wrong)
 	}
 	if based {
 		s = sdktrace.ParentBased(s)
 	}
-	return s, wrong
+	return s
 }
 
 // pair is an item of a list of the form name=value,name=value.
@@ -173,7 +156,7 @@ func (t *telemetry) pairs(variable, list string) (all []pair, err error) {
 func idleOTel(vars map[string]string) (warnings []string) {
 	known := names()
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if vars[name] != "" && strings.HasPrefix(name, "OTEL_EXPORTER_") && !slices.Contains(known, name) {
+		if vars[name] != "" && strings.HasPrefix(name, "OTEL_EXPORTER_") && !slices.Contains(known, name) && nearest(name, known) == "" {
 			warnings = append(warnings, name+" has no effect in this version")
 		}
 	}

@@ -30,7 +30,7 @@ func traced(t *testing.T, transport http.RoundTripper) (*Client, *tracetest.Span
 func spanAttributes(s sdktrace.ReadOnlySpan) map[string]string {
 	m := map[string]string{}
 	for _, a := range s.Attributes() {
-		m[string(a.Key)] = a.Value.Emit()
+		m[string(a.Key)] = a.Value.String()
 	}
 	return m
 }

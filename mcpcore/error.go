@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/guildwarden/guildwarden/internal/redact"
 )
 
 // Error is the one error that callers see. Its code is from a closed table that
@@ -98,6 +100,11 @@ func Invalid(issues ...Issue) *Error {
 	}
 	return e.With("issues", issues)
 }
+
+// Redact masks, in a text for logs or errors, what has the shape of a bot
+// token, a bearer header, a webhook or interaction address, or the user part of
+// an address. Audits and previews pass through it already.
+func Redact(text string) string { return redact.Text(text) }
 
 func issueText(i Issue) string {
 	if i.Path == "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/preconditions"
 )
 
 // CategoryGate is layer 6: it refuses tools of categories that are off
@@ -15,14 +16,11 @@ func CategoryGate(categories []string) mcpcore.Middleware {
 	if categories == nil {
 		return m
 	}
-	granted := append([]string{}, categories...) // not nil, which would be all
-	slices.Sort(granted)
+	enabled := preconditions.CategoryEnabled(categories)
 	m.Wrap = func(next mcpcore.Handler) mcpcore.Handler {
 		return func(ctx context.Context, call *mcpcore.Call) (*mcpcore.Result, error) {
-			t := call.Tool()
-			if !InCategories(t, granted) {
-				return nil, mcpcore.Errorf(mcpcore.CodeScopeRejected, "the category %s of %s is off on this server", t.Category, t.Name).
-					With("tool", t.Name).With("required", t.Category).With("granted", granted)
+			if err := enabled.Check(ctx, call); err != nil {
+				return nil, err
 			}
 			return next(ctx, call)
 		}

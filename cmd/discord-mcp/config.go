@@ -46,7 +46,7 @@ The exit status is 0 when a server would start, 1 when it would not.`,
 
 func printReport(out io.Writer, r boot.Report) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "VARIABLE\tSOURCE\tVALUE")
+	fmt.Fprintf(w, "VARIABLE\tSOURCE\tVALUE\n")
 	for _, s := range r.Settings {
 		value := s.Value
 		switch {

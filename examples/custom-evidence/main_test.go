@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,14 +84,14 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%q is on duty. %s\n", shift, refusal)
+		fmt.Printf("on duty %q: %s\n", shift, cmp.Or(refusal, "deleted"))
 	}
 	for _, line := range sink.says() {
 		fmt.Println(line)
 	}
 	// Output:
-	// "" is on duty. the precondition "on_duty" refused: nobody of the team moderators is on duty; wait for the next shift
-	// "Tomo" is on duty.
+	// on duty "": the precondition "on_duty" refused: nobody of the team moderators is on duty; wait for the next shift
+	// on duty "Tomo": deleted
 	// channels_delete intent  [on_call]
 	// channels_delete outcome success [on_call]
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,8 +45,7 @@ func ask(s *mcp.ClientSession, tool, args string) (code, detail string, err erro
 
 // The same ban with no ticket, a closed one and an open one.
 func Example() {
-	world := sandbox.Demo()
-	s, err := agent(world, board{"T-6": false, "T-7": true})
+	s, err := agent(sandbox.Demo(), board{"T-6": false, "T-7": true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,12 +56,12 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%d banned %s\n", len(world.Bans(sandbox.DemoGuild)), refusal)
+		fmt.Printf("%s: %s\n", reason, cmp.Or(refusal, "banned"))
 	}
 	// Output:
-	// 0 banned the precondition "open_ticket" refused: name the ticket in audit_reason, such as "T-7: spam"
-	// 0 banned the precondition "open_ticket" refused: T-6 is not an open ticket; ask a moderator to open one
-	// 1 banned
+	// spam: the precondition "open_ticket" refused: name the ticket in audit_reason, such as "T-7: spam"
+	// T-6: spam: the precondition "open_ticket" refused: T-6 is not an open ticket; ask a moderator to open one
+	// T-7: spam: banned
 }
 
 // down is a ticket system that does not answer.

@@ -16,7 +16,6 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"github.com/guildwarden/guildwarden/discordtools"
-	"github.com/guildwarden/guildwarden/internal/redact"
 )
 
 // Config is every setting, by group. What a field's tags say is said nowhere
@@ -28,7 +27,7 @@ import (
 // not set.
 type Config struct {
 	_           group  `title:"Credentials and identity"`
-	Token       string `env:"DISCORD_TOKEN" takes:"a bot token" secret:"all" doc:"the bot's token; spaces around it and 'Bot ' in front are taken off"`
+	Token       string `env:"DISCORD_TOKEN" takes:"a bot token" secret:"all" doc:"the bot's token; spaces around it and a 'Bot' in front are taken off"`
 	TokenFile   string `env:"DISCORD_TOKEN_FILE" takes:"a path" doc:"a file that holds the token instead; both at once is an error"`
 	ExpectedBot string `env:"DISCORD_EXPECTED_BOT_ID" validate:"omitempty,snowflake" unset:"any" doc:"the only bot that the token may belong to; application-wide tools need it"`
 
@@ -189,7 +188,7 @@ func checkCategories(list []string) error {
 	var unknown []string
 	for _, name := range trimmed(list) {
 		if !known[name] {
-			unknown = append(unknown, fmt.Sprintf("%.40q", redact.Text(name)))
+			unknown = append(unknown, quoted(name))
 		}
 	}
 	switch {

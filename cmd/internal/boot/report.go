@@ -12,7 +12,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
-	"github.com/guildwarden/guildwarden/internal/redact"
+	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
 // Hidden stands for a value that is set and not shown.
@@ -103,7 +103,7 @@ func lines(err error) (all []string) {
 	if err == nil {
 		return nil
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only what was joined is taken apart
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			all = append(all, lines(e)...)
 		}
@@ -167,11 +167,20 @@ func (h hider) in(text string) string {
 	if tokenShape.MatchString(text) {
 		return Hidden
 	}
-	text = redact.Text(text)
+	text = mcpcore.Redact(text)
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(text)
 	}
 	return text
+}
+
+// quoted is an item of a list for a message: whole, or not at all when it is long
+// enough for a key or a token.
+func quoted(item string) string {
+	if len(item) >= minStateKey {
+		return fmt.Sprintf("an item of %d bytes", len(item))
+	}
+	return strconv.Quote(mcpcore.Redact(item))
 }
 
 // checkAuditFile finds out without making it that a file cannot be the audit's.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/guildwarden/guildwarden/internal/redact"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 	"github.com/guildwarden/guildwarden/middleware"
 )
@@ -21,7 +20,7 @@ func checkScope(c Config) (problems []error) {
 	}
 	for _, g := range guilds {
 		if discord.CheckID(g) != nil {
-			problems = append(problems, fmt.Errorf("ALLOWED_GUILDS must be servers' ids of 17 to 20 digits, separated by commas; %.40q is none", redact.Text(g)))
+			problems = append(problems, fmt.Errorf("ALLOWED_GUILDS must be servers' ids of 17 to 20 digits, separated by commas; %s is none", quoted(g)))
 		}
 	}
 	if guilds != nil && c.DefaultGuild != "" && !slices.Contains(guilds, c.DefaultGuild) {

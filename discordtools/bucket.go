@@ -105,7 +105,7 @@ func (l *rateLimits) admit(ctx context.Context, method, key string) (*lanePermit
 		)
 		err := l.ban()
 		if err == nil {
-			turn.wait, scope = l.gate(method, key, &passed)
+			turn.wait, scope = l.gate(method, key, &passed, func(wait time.Duration) bool { return waitFits(ctx, wait, l.maxWait) })
 			if turn.wait <= 0 {
 				scope = "user"
 				admitted, probe, turn = ln.take(l.shared, bucket)
@@ -245,7 +245,7 @@ func limitWindow(h http.Header) (remaining int, after time.Duration, ok bool) {
 // gate is the wait that does not depend on the bucket's window: a route that
 // Discord refused, or a global stop. After a stop, calls pass one by one at
 // [globalPace]; passed remembers the stop for which a call has had its turn.
-func (l *rateLimits) gate(method, key string, passed *int) (time.Duration, string) {
+func (l *rateLimits) gate(method, key string, passed *int, fits func(time.Duration) bool) (time.Duration, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -260,8 +260,12 @@ func (l *rateLimits) gate(method, key string, passed *int) (time.Duration, strin
 		l.slot = now.Add(wait)
 	}
 	if *passed != l.stops {
+		wait := l.slot.Sub(now)
+		if wait > 0 && !fits(wait) {
+			return wait, "global" // a call that gives up takes no turn: the others would wait for it
+		}
 		*passed = l.stops
-		if wait := l.slot.Sub(now); wait > 0 {
+		if wait > 0 {
 			l.slot = l.slot.Add(globalPace)
 			return wait, "global"
 		}

@@ -407,6 +407,35 @@ func TestGlobalLimitStopsEveryRouteOnceAndResumesWithoutABurst(t *testing.T) {
 	})
 }
 
+// TestRefusedCallsTakeNoTurnAfterAGlobalStop shows that calls which cannot wait
+// for the end of a global stop do not push back those that come after it.
+func TestRefusedCallsTakeNoTurnAfterAGlobalStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		stopped := false
+		c := clientOn(t, transportFunc(func(*http.Request) (*http.Response, error) {
+			if !stopped {
+				stopped = true
+				return respond(429, http.Header{"X-Ratelimit-Global": {"true"}, "Retry-After": {"1"}}, `{"message":"You are being rate limited.","retry_after":1,"global":true}`), nil
+			}
+			return respond(200, nil, `{}`), nil
+		}))
+		try := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			_, err := c.Do(ctx, Request{Method: "GET", Route: "/users/@me"})
+			return err
+		}
+		for range 500 {
+			wantCode(t, try(), mcpcore.CodeRateLimited)
+		}
+		time.Sleep(1100 * time.Millisecond)
+		if err := try(); err != nil {
+			t.Errorf("the stop is over and a call is still held back: %v", err)
+		}
+	})
+}
+
 func TestSharedLimitBlocksItsRouteAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -112,7 +112,7 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 		Policies: append([]mcpcore.Policy{preconditions.TwoKeys(deps.Config.Armed), preconditions.ConsentAdvisory()}, deps.Policies...),
 		Evidence: guards.evidence, Audit: deps.Audit, Ledger: deps.Ledger,
 		Hide: func(t *mcpcore.Tool) bool {
-			return !middleware.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t)
+			return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t)
 		},
 		Transport: deps.Transport, Logger: deps.Logger, Clock: deps.Clock,
 	})

@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"context"
-	"slices"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/preconditions"
@@ -26,10 +25,4 @@ func CategoryGate(categories []string) mcpcore.Middleware {
 		}
 	}
 	return m
-}
-
-// InCategories reports whether the tool is on when only the given categories
-// are; nil is all of them.
-func InCategories(t *mcpcore.Tool, categories []string) bool {
-	return categories == nil || t.Category == "meta" || slices.Contains(categories, t.Category)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 	"github.com/guildwarden/guildwarden/middleware"
+	"github.com/guildwarden/guildwarden/preconditions"
 )
 
 const (
@@ -226,7 +227,7 @@ func TestCategoryGate(t *testing.T) {
 	serve(t, middleware.Standard(middleware.Options{Categories: []string{}})).want("look", `{"guild_id":"700000000000000001"}`, "SCOPE_REJECTED")
 
 	look := tools()[0]
-	if !middleware.InCategories(&look, nil) || middleware.InCategories(&look, []string{"writes"}) || !middleware.InCategories(&look, []string{"reads"}) {
+	if !preconditions.InCategories(&look, nil) || preconditions.InCategories(&look, []string{"writes"}) || !preconditions.InCategories(&look, []string{"reads"}) {
 		t.Error("InCategories tells something else")
 	}
 }

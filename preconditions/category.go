@@ -24,11 +24,17 @@ func CategoryEnabled(categories []string) mcpcore.Precondition {
 	slices.Sort(granted)
 	p.Check = func(_ context.Context, call *mcpcore.Call) error {
 		t := call.Tool()
-		if t.Category == "meta" || slices.Contains(granted, t.Category) {
+		if InCategories(t, granted) {
 			return nil
 		}
 		return mcpcore.Errorf(mcpcore.CodeScopeRejected, "the category %s of %s is off on this server", t.Category, t.Name).
 			With("tool", t.Name).With("required", t.Category).With("granted", granted)
 	}
 	return p
+}
+
+// InCategories reports whether the tool is on when only the given categories
+// are; nil is all of them.
+func InCategories(t *mcpcore.Tool, categories []string) bool {
+	return categories == nil || t.Category == "meta" || slices.Contains(categories, t.Category)
 }

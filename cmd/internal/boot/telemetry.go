@@ -22,7 +22,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/guildwarden/guildwarden/discordtools"
-	"github.com/guildwarden/guildwarden/middleware"
+	"github.com/guildwarden/guildwarden/preconditions"
 )
 
 // farewell is how long the end of the process may wait for a collector.
@@ -148,7 +148,7 @@ func (o observers) stop() {
 // toolCount is how many tools an agent sees.
 func toolCount(c Config) (n int) {
 	for _, t := range discordtools.Tools(nil) { // nothing is called
-		if middleware.InCategories(&t, c.Categories) {
+		if preconditions.InCategories(&t, c.Categories) {
 			n++
 		}
 	}

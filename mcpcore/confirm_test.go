@@ -193,7 +193,7 @@ func TestPayloadRefusals(t *testing.T) {
 			return confirmWith(goodUpdate, a)
 		}, mcpcore.CodeApprovalMismatch},
 		{"an id nobody issued", func(t *testing.T, c *client, _ *ledger) string {
-			return strings.Replace(confirmed(t, c), "approval-1", "approval-9", 1)
+			return regexp.MustCompile(`("__confirm_id":)"[^"]*"`).ReplaceAllString(confirmed(t, c), `$1"approval-9"`)
 		}, mcpcore.CodeApprovalMissing},
 		{"too late", func(t *testing.T, c *client, l *ledger) string {
 			args := confirmed(t, c)
@@ -233,7 +233,7 @@ func TestPayloadRefusals(t *testing.T) {
 			if strings.Contains(a.everything(), "canary") {
 				t.Errorf("the ledger's own words reached the client: %s", a.everything())
 			}
-			if row.want == mcpcore.CodePayloadMismatch && a.data["approval_id"] == "approval-1" {
+			if row.want == mcpcore.CodePayloadMismatch && a.data["approval_id"] != string(l.issued[1].ID) {
 				t.Error("the refusal offers no fresh approval")
 			}
 		})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	memory "github.com/guildwarden/guildwarden/mcpcore/ledger"
 	"github.com/guildwarden/guildwarden/middleware"
 	"github.com/guildwarden/guildwarden/preconditions"
 )
@@ -299,62 +300,45 @@ func (s *sink) phases() string {
 	return text
 }
 
-// ledger is a ledger in memory with a clock of its own.
+// ledger is one in memory with a clock of its own, which can be down.
 type ledger struct {
+	*memory.Memory
 	mu     sync.Mutex
 	now    time.Time
-	issued map[mcpcore.ApprovalID]*held
 	down   error // what Spend and Propose answer when not nil
 	spends int
-}
-
-type held struct {
-	mcpcore.Approval
-	spent bool
+	issued []mcpcore.Approval
 }
 
 func newLedger() *ledger {
-	return &ledger{now: time.Date(2031, 5, 1, 18, 0, 0, 0, time.UTC), issued: map[mcpcore.ApprovalID]*held{}}
+	l := &ledger{now: time.Date(2031, 5, 1, 18, 0, 0, 0, time.UTC)}
+	l.Memory = memory.NewMemory(func() time.Time {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.now
+	})
+	return l
 }
 
-func (l *ledger) Propose(_ context.Context, p mcpcore.Proposal) (mcpcore.Approval, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *ledger) Propose(ctx context.Context, p mcpcore.Proposal) (mcpcore.Approval, error) {
 	if l.down != nil {
 		return mcpcore.Approval{}, l.down
 	}
-	a := mcpcore.Approval{ID: mcpcore.ApprovalID(fmt.Sprintf("approval-%d", len(l.issued)+1)), Proposal: p, Expires: l.now.Add(5 * time.Minute)}
-	l.issued[a.ID] = &held{Approval: a}
-	return a, nil
-}
-
-func (l *ledger) Pending(context.Context, mcpcore.Filter) ([]mcpcore.Approval, error) {
-	return nil, errors.New("not asked for here")
-}
-
-func (l *ledger) Decide(context.Context, mcpcore.ApprovalID, mcpcore.Decision) error {
-	return errors.New("not asked for here")
-}
-
-func (l *ledger) Spend(_ context.Context, id mcpcore.ApprovalID, f mcpcore.Fingerprint) error {
+	a, err := l.Memory.Propose(ctx, p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.issued = append(l.issued, a)
+	return a, err
+}
+
+func (l *ledger) Spend(ctx context.Context, spends ...mcpcore.Spend) error {
+	l.mu.Lock()
 	l.spends++
-	a, ok := l.issued[id]
-	switch {
-	case l.down != nil:
+	l.mu.Unlock()
+	if l.down != nil {
 		return l.down
-	case !ok:
-		return mcpcore.ErrApprovalMissing
-	case a.spent:
-		return fmt.Errorf("approval-store: %w", mcpcore.ErrApprovalSpent)
-	case l.now.After(a.Expires):
-		return mcpcore.ErrApprovalExpired
-	case a.Fingerprint != f:
-		return mcpcore.ErrApprovalMismatch
 	}
-	a.spent = true
-	return nil
+	return l.Memory.Spend(ctx, spends...)
 }
 
 func (l *ledger) pass(d time.Duration) {

@@ -222,12 +222,12 @@ func interlock(ctx context.Context, c *Call) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for _, s := range c.spend {
+	if len(c.spend) > 0 {
 		if c.deps.Ledger == nil {
 			return nil, &Error{Code: CodeLedger, Detail: "there is no ledger to spend the approval in"}
 		}
-		if err := c.deps.Ledger.Spend(ctx, s.ID, s.Fingerprint); err != nil {
-			return nil, spendError(c, s, err)
+		if err := c.deps.Ledger.Spend(ctx, c.spend...); err != nil {
+			return nil, spendError(ctx, c, err)
 		}
 	}
 	res, err := c.tool.impl.run(ctx, c)

@@ -208,23 +208,6 @@ func (e *Error) text(hint string) string {
 	return b.String()
 }
 
-// maxFact is how many characters of a fact are shown.
-const maxFact = 300
-
-// lines are the facts for people and agents, one a line, each value as a JSON
-// literal: its text may come from Discord.
-func (f Facts) lines() string {
-	lines := make([]string, len(f))
-	for i, fact := range f {
-		value := []rune(fact.Value)
-		if len(value) > maxFact {
-			value = append(value[:maxFact:maxFact], '…')
-		}
-		lines[i] = fmt.Sprintf("- %s: %s", fact.Name, visible(canon.AppendString(nil, string(value))))
-	}
-	return strings.Join(lines, "\n")
-}
-
 // visible is JSON in which characters that change the look of what stands
 // around them are escaped: line separators, controls and directions of writing.
 func visible(raw []byte) string {

@@ -137,15 +137,6 @@ type Need struct {
 	Permissions discord.Permissions
 }
 
-// Facts are what a person sees of a target, in the order given.
-type Facts []Fact
-
-// Fact is one of them. Value is text from Discord and not to be trusted.
-type Fact struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
 // Handler acts on a call. A nil error with a nil result is a fault of the
 // handler.
 type Handler func(ctx context.Context, call *Call) (*Result, error)

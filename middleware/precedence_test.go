@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 	"github.com/guildwarden/guildwarden/middleware"
 )
 
@@ -51,8 +51,8 @@ func TestFirstLayerAnswersForEverySubsetOfViolations(t *testing.T) {
 		t.Run(strings.Join(append([]string{"broken"}, broken...), " "), func(t *testing.T) {
 			t.Parallel()
 			var acted atomic.Int32
-			ledger := &onePage{}
-			call, answer := brokenCall(t, broken, ledger, &acted)
+			approvals := &onePage{Memory: ledger.NewMemory(nil)}
+			call, answer := brokenCall(t, broken, approvals, &acted)
 			if answer != want {
 				t.Errorf("%s answers %s, want %s", call, answer, want)
 			}
@@ -60,15 +60,15 @@ func TestFirstLayerAnswersForEverySubsetOfViolations(t *testing.T) {
 			if ran := acted.Load() == 1; ran != passes {
 				t.Errorf("the handler ran %d times", acted.Load())
 			}
-			if spent := ledger.spent.Load() == 1; spent != passes {
-				t.Errorf("the approval was spent %d times", ledger.spent.Load())
+			if spent := approvals.spent.Load() == 1; spent != passes {
+				t.Errorf("the approval was spent %d times", approvals.spent.Load())
 			}
 		})
 	}
 }
 
 // brokenCall makes a server and a call that break what is named, and no more.
-func brokenCall(t *testing.T, broken []string, ledger mcpcore.Ledger, acted *atomic.Int32) (call, answer string) {
+func brokenCall(t *testing.T, broken []string, approvals mcpcore.Ledger, acted *atomic.Int32) (call, answer string) {
 	t.Helper()
 	is := func(layer string) bool { return slices.Contains(broken, layer) }
 	act := mcpcore.Define(mcpcore.Tool{
@@ -116,7 +116,7 @@ func brokenCall(t *testing.T, broken []string, ledger mcpcore.Ledger, acted *ato
 		free := serve(t, middleware.Standard(middleware.Options{}), func(d *mcpcore.Deps) {
 			open := act
 			open.Require = nil
-			d.Tools, d.Ledger, d.Armed = []mcpcore.Tool{open}, ledger, true
+			d.Tools, d.Ledger, d.Armed = []mcpcore.Tool{open}, approvals, true
 		})
 		preview := free.want("act", "{"+args+"}", string(mcpcore.CodePayloadRequired))
 		confirm = fmt.Sprintf(`,"__confirm":true,"__confirm_hash":%q,"__confirm_id":%q`, preview["payload_hash"], preview["approval_id"])
@@ -127,33 +127,21 @@ func brokenCall(t *testing.T, broken []string, ledger mcpcore.Ledger, acted *ato
 	call = "{" + args + confirm + "}"
 	answer, _ = serve(t, middleware.Standard(options), func(d *mcpcore.Deps) {
 		d.Tools, d.Evidence, d.Audit = []mcpcore.Tool{act}, []mcpcore.EvidenceResolver{resolver}, sink
-		d.Ledger, d.Armed = ledger, true
+		d.Ledger, d.Armed = approvals, true
 	}).call("act", call)
 	return call, answer
 }
 
-// onePage is a ledger that keeps the last approval it issued.
+// onePage is a ledger that counts what is spent.
 type onePage struct {
-	mcpcore.Ledger // nobody is asked to decide
-	issued         atomic.Pointer[mcpcore.Approval]
-	spent          atomic.Int32
+	*ledger.Memory
+	spent atomic.Int32
 }
 
-func (l *onePage) Propose(_ context.Context, p mcpcore.Proposal) (mcpcore.Approval, error) {
-	a := &mcpcore.Approval{ID: "the-only-one", Proposal: p, Expires: time.Now().Add(time.Minute)}
-	l.issued.Store(a)
-	return *a, nil
-}
-
-func (l *onePage) Spend(_ context.Context, id mcpcore.ApprovalID, f mcpcore.Fingerprint) error {
-	a := l.issued.Load()
-	switch {
-	case a == nil || a.ID != id:
-		return mcpcore.ErrApprovalMissing
-	case a.Fingerprint != f:
-		return mcpcore.ErrApprovalMismatch
-	case l.spent.Add(1) > 1:
-		return mcpcore.ErrApprovalSpent
+func (l *onePage) Spend(ctx context.Context, spends ...mcpcore.Spend) error {
+	err := l.Memory.Spend(ctx, spends...)
+	if err == nil {
+		l.spent.Add(1)
 	}
-	return nil
+	return err
 }

@@ -34,6 +34,8 @@ type AuditEvent struct {
 	ResultCode Code            `json:"result_code,omitempty"`
 	DurationMS float64         `json:"duration_ms,omitempty"`
 	Evidence   []EvidenceKind  `json:"evidence,omitempty"`
+	ApprovedBy string          `json:"approved_by,omitempty"`             // the person who approved it
+	Unexpected bool            `json:"unexpected_confirmation,omitempty"` // confirmed without a preview that was issued here
 	Transport  string          `json:"transport"`
 	TraceID    string          `json:"trace_id,omitempty"`
 	SpanID     string          `json:"span_id,omitempty"`
@@ -51,7 +53,7 @@ func newEvent(ctx context.Context, c *Call, phase Phase) *AuditEvent {
 	e := &AuditEvent{
 		Phase: phase, Time: c.deps.Clock().UTC(), RequestID: c.id, Principal: c.principal,
 		Tool: c.tool.Name, Category: c.tool.Category, Effect: c.tool.Effect.String(), Idempotent: c.tool.Repeatable,
-		Args: c.Preview(), Evidence: c.evidenceKinds(), Transport: c.transport,
+		Args: c.Preview(), Evidence: c.evidenceKinds(), ApprovedBy: c.approver, Unexpected: c.unexpected, Transport: c.transport,
 	}
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
 		e.TraceID, e.SpanID = span.TraceID().String(), span.SpanID().String()

@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/guildwarden/guildwarden/internal/args"
-	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/internal/redact"
 )
 
@@ -43,10 +42,15 @@ type Call struct {
 	filled []string // arguments that a layer supplied
 
 	passed  []atomic.Bool // the doors of the chain that were used; shared by copies of the call
-	spend   []Spend
+	pledged []pledge      // what the interlock spends
+	spent   bool
 	started time.Time
 	span    trace.SpanContext // of the call, for what is logged behind the chain
 	event   *AuditEvent
+
+	person     bool   // a person must approve it
+	approver   string // who did
+	unexpected bool   // confirmed without a preview
 
 	mu       sync.Mutex
 	evidence map[EvidenceRef]evidenceOnce
@@ -55,7 +59,7 @@ type Call struct {
 
 func newCall(deps *Deps, b *bound, id, principal string, raw json.RawMessage) *Call {
 	c := &Call{
-		id: id, tool: &b.tool, needs: b.needs, preconditions: b.preconditions,
+		id: id, tool: &b.tool, needs: b.needs, preconditions: b.preconditions, person: b.person,
 		principal: principal, transport: deps.Transport, deps: deps, passed: make([]atomic.Bool, len(deps.Chain)+1),
 	}
 	c.args, c.fault = decode(raw)
@@ -153,6 +157,10 @@ func (c *Call) Filled(name string) bool { return slices.Contains(c.filled, name)
 // Confirmed reports whether the call carries __confirm as exactly the boolean
 // true.
 func (c *Call) Confirmed() bool { return c.auth["__confirm"] == true }
+
+// Consented reports whether the call carries __consent as exactly the boolean
+// true.
+func (c *Call) Consented() bool { return c.auth["__consent"] == true }
 
 // Authorization is a text field of the call's authorization, or "".
 func (c *Call) Authorization(name string) string {
@@ -260,11 +268,4 @@ func (c *Call) log(ctx context.Context, level slog.Level, msg string, attrs ...s
 		ctx = trace.ContextWithSpanContext(ctx, c.span)
 	}
 	c.deps.Logger.LogAttrs(ctx, level, msg, append(attrs, slog.String("tool", c.tool.Name), slog.String("request_id", c.id))...)
-}
-
-// fingerprint binds an approval to the tool, the principal and the exact bytes
-// of the arguments.
-func (c *Call) fingerprint() Fingerprint {
-	b := canon.Append(nil, []any{c.tool.Name, c.principal})
-	return fingerprintOf(append(b, c.raw...))
 }

@@ -49,7 +49,7 @@ func (d *Deps) needs(t *Tool) guards {
 	if len(d.preconditions(t)) > 0 {
 		g |= guardCheck
 	}
-	if t.EffectiveGate() == Payload {
+	if t.EffectiveGate() == Payload || d.person(t) {
 		g |= guardApprove
 	}
 	if t.Effect != Read {
@@ -135,21 +135,29 @@ func (c *Call) Check(ctx context.Context) error {
 
 // Approve verifies what must be approved: for a [Payload] tool, that the call
 // carries the hash and the unspent id that an earlier preview of exactly these
-// arguments issued. Nothing is spent yet; the interlock does that.
+// arguments issued; for a tool that a person must approve, that one did, or it
+// asks now. Nothing is spent yet; the interlock does that.
 //
 // spend adds what a layer verified by itself and wants spent with the rest.
 func (c *Call) Approve(ctx context.Context, spend ...Spend) error {
 	if err := c.missing(guardApprove); err != nil {
 		return err
 	}
-	if c.tool.EffectiveGate() == Payload && !c.guard.has(guardApprove) {
-		s, err := c.approvePayload(ctx)
-		if err != nil {
-			return err
+	if !c.guard.has(guardApprove) {
+		if c.tool.EffectiveGate() == Payload {
+			if err := c.approvePayload(ctx); err != nil {
+				return err
+			}
 		}
-		c.spend = append(c.spend, s)
+		if c.person {
+			if err := c.askPerson(ctx); err != nil {
+				return err
+			}
+		}
 	}
-	c.spend = append(c.spend, spend...)
+	for _, s := range spend {
+		c.pledged = append(c.pledged, pledge{Spend: s})
+	}
 	c.guard |= guardApprove
 	return nil
 }
@@ -191,7 +199,7 @@ func (c *Call) End(ctx context.Context, res *Result, err error) (*Result, error)
 		err = classify(ctx, errNothing)
 	}
 	e.outcome(err, c.deps.Clock().Sub(c.started))
-	e.Evidence = c.evidenceKinds()
+	e.Evidence, e.ApprovedBy, e.Unexpected = c.evidenceKinds(), c.approver, c.unexpected
 	// The client may be gone; the record is owed all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -222,13 +230,8 @@ func interlock(ctx context.Context, c *Call) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if len(c.spend) > 0 {
-		if c.deps.Ledger == nil {
-			return nil, &Error{Code: CodeLedger, Detail: "there is no ledger to spend the approval in"}
-		}
-		if err := c.deps.Ledger.Spend(ctx, c.spend...); err != nil {
-			return nil, spendError(ctx, c, err)
-		}
+	if err := c.spend(ctx); err != nil {
+		return nil, err
 	}
 	res, err := c.tool.impl.run(ctx, c)
 	if _, known := errors.AsType[*Error](err); !known && errors.Is(err, context.DeadlineExceeded) && c.tool.Effect != Read && !c.tool.Repeatable {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"time"
 )
 
@@ -151,100 +150,4 @@ type Ledger interface {
 	// one could not be. Of concurrent calls for one id exactly one gets nil. A
 	// mismatch, changed facts and a decision that is still out use nothing up.
 	Spend(ctx context.Context, spends ...Spend) error
-}
-
-// ApprovalRequest is what a person is asked.
-type ApprovalRequest struct {
-	Call  *Call
-	Facts Facts
-}
-
-// ApprovalState is where a request stands.
-type ApprovalState struct {
-	ID       ApprovalID
-	Decision *Decision // nil while pending
-	Expires  time.Time
-}
-
-// Approver asks a person. It is safe for concurrent use.
-type Approver interface {
-	// Ask puts the question, or finds the one already put for the same
-	// fingerprint, and may answer at once that it is pending.
-	Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, error)
-}
-
-func spendError(ctx context.Context, c *Call, err error) error {
-	code, detail := CodeLedger, "the ledger did not answer"
-	switch {
-	case errors.Is(err, ErrApprovalMissing):
-		code, detail = CodeApprovalMissing, "this approval is not known here"
-	case errors.Is(err, ErrApprovalSpent):
-		code, detail = CodeApprovalReplayed, "this approval was used already"
-	case errors.Is(err, ErrApprovalExpired):
-		code, detail = CodeApprovalExpired, "this approval has expired"
-	case errors.Is(err, ErrApprovalMismatch):
-		code, detail = CodeApprovalMismatch, "this approval is for something else"
-	case errors.Is(err, ErrApprovalPending):
-		code, detail = CodeHumanPending, "a person has not decided yet"
-	case errors.Is(err, ErrApprovalRefused):
-		code, detail = CodeHumanRefused, "a person refused this"
-	case errors.Is(err, ErrFactsChanged):
-		return c.factsChanged(ctx, err)
-	}
-	e := &Error{Code: code, Detail: detail, Cause: err}
-	if code != CodeLedger {
-		e.With("tool", c.tool.Name)
-		if one, ok := errors.AsType[*NotSpent](err); ok && len(one.ID) <= 64 {
-			e.With("approval_id", one.ID)
-		}
-	}
-	return e
-}
-
-var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
-
-// approvePayload is the payload gate: the server is armed, the call confirmed,
-// and hash and id are those that a preview of exactly these arguments issued.
-func (c *Call) approvePayload(ctx context.Context) (Spend, error) {
-	want := c.fingerprint()
-	hash, id := c.Authorization("__confirm_hash"), ApprovalID(c.Authorization("__confirm_id"))
-	switch {
-	case !c.deps.Armed:
-		return Spend{}, c.propose(ctx, want, (&Error{Code: CodePayloadRequired, Detail: "this server is not armed, so it only previews"}).
-			WithHint("The operator arms the server by starting it with MCP_DRY_RUN=false. %s", CodePayloadRequired.Hint()))
-	case !c.Confirmed() || hash == "":
-		return Spend{}, c.propose(ctx, want, &Error{Code: CodePayloadRequired, Detail: "this exact payload must be approved first"})
-	case hash != string(want):
-		if !hashForm.MatchString(hash) {
-			hash = "[invalid]"
-		}
-		return Spend{}, c.propose(ctx, want, (&Error{Code: CodePayloadMismatch, Detail: "the hash is not that of this payload"}).With("received_hash", hash))
-	case id == "":
-		return Spend{}, c.propose(ctx, want, &Error{Code: CodePayloadRequired, Detail: "the approval's id is missing"})
-	}
-	facts, err := c.Facts(ctx)
-	if err != nil {
-		return Spend{}, err
-	}
-	return Spend{id, want, facts.digest()}, nil
-}
-
-// propose issues an approval and puts it into the refusal.
-func (c *Call) propose(ctx context.Context, f Fingerprint, e *Error) error {
-	facts, err := c.Facts(ctx)
-	if err != nil {
-		return err
-	}
-	preview := c.Preview()
-	a, err := c.deps.Ledger.Propose(ctx, Proposal{
-		Purpose: ForPayload, Tool: c.tool.Name, Principal: c.principal, Fingerprint: f, Facts: facts.digest(),
-	})
-	if err != nil {
-		return &Error{Code: CodeLedger, Detail: "the ledger did not issue an approval", Cause: err}
-	}
-	if len(facts) > 0 {
-		e.With("facts", facts)
-	}
-	return e.With("tool", c.tool.Name).With("payload_hash", f).With("approval_id", a.ID).
-		With("approval_expires_at", a.Expires.UTC().Format(time.RFC3339)).With("preview", preview)
 }

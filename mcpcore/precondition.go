@@ -16,6 +16,10 @@ type Precondition struct {
 	Doc  string // for operators: what it demands
 	Gate Gate   // the gate it stands for, such as TwoKey; ByEffect for none
 
+	// Fields are the authorization fields that it reads and that the gate does not
+	// publish by itself, such as __consent_id.
+	Fields []string
+
 	// Needs names the evidence it asks for; BuildServer refuses a precondition
 	// whose evidence no resolver gives.
 	Needs []EvidenceKind
@@ -25,12 +29,13 @@ type Precondition struct {
 	Check func(ctx context.Context, call *Call) error
 }
 
-// Policy requires preconditions of every tool it matches; a nil Match matches
-// all. Match is asked when the server is built and changes nothing.
+// Policy demands something of every tool it matches; a nil Match matches all.
+// Match is asked when the server is built and changes nothing.
 type Policy struct {
 	Name    string
 	Match   func(*Tool) bool
 	Require []Precondition
+	Person  bool // a person must approve every call; tools that only read need none
 }
 
 func refusal(ctx context.Context, c *Call, p Precondition, err error) error {
@@ -82,13 +87,20 @@ func (d *Deps) resolver(kind EvidenceKind) EvidenceResolver {
 	return nil
 }
 
+func (p *Policy) matches(t *Tool) bool { return p.Match == nil || p.Match(t) }
+
 // preconditions are the tool's own, then those of the policies that match it.
 func (d *Deps) preconditions(t *Tool) []Precondition {
 	all := slices.Clone(t.Require)
 	for _, p := range d.Policies {
-		if p.Match == nil || p.Match(t) {
+		if p.matches(t) {
 			all = append(all, p.Require...)
 		}
 	}
 	return all
+}
+
+// person reports whether a person must approve calls of the tool.
+func (d *Deps) person(t *Tool) bool {
+	return t.Person || t.Effect != Read && slices.ContainsFunc(d.Policies, func(p Policy) bool { return p.Person && p.matches(t) })
 }

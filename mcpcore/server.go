@@ -30,11 +30,20 @@ type Deps struct {
 	Policies []Policy
 	Evidence []EvidenceResolver // the first that gives a kind is asked
 	Audit    AuditSink          // nil keeps nothing
-	Ledger   Ledger             // needed by tools whose gate is Payload
+	Ledger   Ledger             // keeps approvals and previews; needed by tools that are approved. ledger.NewMemory is one
+	Approver Approver           // asks a person; without one a call that needs a person is refused
 
 	// Armed is the operator's key, MCP_DRY_RUN being exactly "false": without it
 	// tools whose gate is Payload only preview.
 	Armed bool
+
+	// RequirePreview refuses a confirmed call that was never previewed here
+	// (MCP_REQUIRE_PREVIEW). It needs a Ledger.
+	RequirePreview bool
+
+	// Identity is the bot that approvals are bound to; "" where it is not known
+	// before a call.
+	Identity string
 
 	// Hide keeps matching tools out of tools/list. It is no guard: a layer must
 	// refuse them as well. nil hides none.
@@ -115,8 +124,8 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	}
 	slots := make(chan struct{}, deps.InFlight)
 	for _, t := range deps.Tools {
-		b := &bound{tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t)}
-		server.AddTool(definition(&t, filled), serve(&deps, b, handler, slots))
+		b := &bound{tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t), person: deps.person(&t)}
+		server.AddTool(definition(b, filled), serve(&deps, b, handler, slots))
 	}
 	return server, nil
 }
@@ -126,9 +135,24 @@ type bound struct {
 	tool          Tool
 	needs         guards
 	preconditions []Precondition
+	person        bool // a person must approve its calls
 }
 
-func definition(t *Tool, filled []string) *mcp.Tool {
+// fields are the authorization fields that mean something for the tool.
+func (b *bound) fields() []string {
+	fields := slices.Clone(b.tool.EffectiveGate().fields())
+	for _, p := range b.preconditions {
+		for _, name := range p.Fields {
+			if !slices.Contains(fields, name) {
+				fields = append(fields, name)
+			}
+		}
+	}
+	return fields
+}
+
+func definition(b *bound, filled []string) *mcp.Tool {
+	t := &b.tool
 	destructive, open := t.Effect == Destroy, t.Scope != LocalScope
 	a := &mcp.ToolAnnotations{ReadOnlyHint: t.Effect == Read, IdempotentHint: t.Repeatable, OpenWorldHint: &open}
 	if t.Effect != Read {
@@ -136,7 +160,7 @@ func definition(t *Tool, filled []string) *mcp.Tool {
 	}
 	return &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description(), Annotations: a,
-		InputSchema: t.InputSchema(filled...), OutputSchema: t.OutputSchema(),
+		InputSchema: t.inputSchema(filled, b.fields()), OutputSchema: t.OutputSchema(),
 	}
 }
 
@@ -242,6 +266,9 @@ func (d *Deps) check() error {
 	if slices.Contains(d.Evidence, nil) {
 		problem("an evidence resolver is nil")
 	}
+	if d.RequirePreview && d.Ledger == nil {
+		problem("RequirePreview needs a Ledger to note previews in")
+	}
 	if d.Deadline < 0 || d.InFlight < 0 {
 		problem("Deadline and InFlight cannot be negative")
 	}
@@ -306,8 +333,13 @@ func (d *Deps) checkTool(t *Tool) (problems []error) {
 			problem("it speaks of %q, which is not an argument", n)
 		}
 	}
-	if t.EffectiveGate() == Payload && d.Ledger == nil {
-		problem("its gate needs a ledger, and there is none")
+	if d.Ledger == nil {
+		switch {
+		case t.EffectiveGate() == Payload:
+			problem("its gate needs a ledger, and there is none")
+		case d.person(t):
+			problem("a person must approve it, which needs a ledger, and there is none")
+		}
 	}
 	gate := t.EffectiveGate()
 	kept := gate == NoGate || gate == Payload
@@ -315,6 +347,11 @@ func (d *Deps) checkTool(t *Tool) (problems []error) {
 		kept = kept || p.Gate == gate
 		if p.Name == "" || p.Check == nil {
 			problem("a precondition has no name or no check")
+		}
+		for _, name := range p.Fields {
+			if authorization[name] == nil {
+				problem("precondition %q reads %q, which is not an authorization field", p.Name, name)
+			}
 		}
 		for _, kind := range p.Needs {
 			if d.resolver(kind) == nil {

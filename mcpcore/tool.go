@@ -55,20 +55,25 @@ func (g Gate) String() string {
 	return [...]string{"by effect", "none", "two-key", "payload", "consent", "reviewed"}[g]
 }
 
-// fields are the authorization fields that the gate gives a meaning to.
-func (g Gate) fields() []schema.Property {
-	confirm := schema.Property{Name: "__confirm", Schema: &schema.Schema{Type: "boolean", Description: "true to act, after a person has seen the preview"}}
+// fields are the authorization fields that the gate itself gives a meaning to.
+func (g Gate) fields() []string {
 	switch g {
 	case TwoKey:
-		return []schema.Property{confirm}
+		return args.Authorization[:1]
 	case Payload:
-		return []schema.Property{
-			confirm,
-			{Name: "__confirm_hash", Schema: &schema.Schema{Type: "string", Description: "payload_hash of the preview"}},
-			{Name: "__confirm_id", Schema: &schema.Schema{Type: "string", Description: "approval_id of the preview"}},
-		}
+		return args.Authorization[:3]
 	}
 	return nil
+}
+
+// authorization is how the authorization fields are published.
+var authorization = map[string]*schema.Schema{
+	"__confirm":      {Type: "boolean", Description: "true to act, after a person has seen the preview"},
+	"__confirm_hash": {Type: "string", Description: "payload_hash of the preview"},
+	"__confirm_id":   {Type: "string", Description: "approval_id of the preview"},
+	"__consent":      {Type: "boolean", Description: "true once the recipient agreed to be written to"},
+	"__consent_hash": {Type: "string", Description: "consent_hash of the refusal"},
+	"__consent_id":   {Type: "string", Description: "consent_id of the refusal"},
 }
 
 // Scope is the kind of thing a call acts on. It is stated, never inferred.
@@ -103,6 +108,7 @@ type Tool struct {
 
 	Effect     Effect
 	Gate       Gate
+	Person     bool // a person must approve each call, whatever the policies say
 	Repeatable bool // a repetition has the same effect
 	Scope      Scope
 
@@ -268,6 +274,10 @@ func (t *Tool) Description() string {
 // published as optional, because a layer fills them in. nil for a tool that was
 // not made with [Define].
 func (t *Tool) InputSchema(filled ...string) json.RawMessage {
+	return t.inputSchema(filled, t.EffectiveGate().fields())
+}
+
+func (t *Tool) inputSchema(filled, fields []string) json.RawMessage {
 	if t.impl == nil || t.impl.input == nil {
 		return nil
 	}
@@ -279,7 +289,9 @@ func (t *Tool) InputSchema(filled ...string) json.RawMessage {
 			}
 		}
 	}
-	s.Properties = append(s.Properties, t.EffectiveGate().fields()...)
+	for _, name := range fields {
+		s.Properties = append(s.Properties, schema.Property{Name: name, Schema: authorization[name]})
+	}
 	return s.JSON()
 }
 

@@ -32,6 +32,7 @@ func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middlew
 	// instrument is never returned.
 	duration, _ := meter.Float64Histogram("mcp.tool.duration_ms", metric.WithUnit("ms"), metric.WithDescription("how long a tool call took"))
 	calls, _ := meter.Int64Counter("mcp.tool.calls", metric.WithUnit("1"), metric.WithDescription("tool calls"))
+	unexpected, _ := meter.Int64Counter("mcp.confirmations.unexpected", metric.WithUnit("1"), metric.WithDescription("confirmed calls that were never previewed"))
 	failed, _ := meter.Int64Counter("mcp.tool.errors", metric.WithUnit("1"), metric.WithDescription("tool calls that were refused or failed"))
 
 	return mcpcore.Middleware{Name: "telemetry", Wrap: func(next mcpcore.Handler) mcpcore.Handler {
@@ -52,6 +53,9 @@ func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middlew
 			res, err := next(ctx, call)
 			if span.IsRecording() { // only now it is known which arguments are private
 				span.AddEvent("mcp.tool.args", trace.WithTimestamp(start), trace.WithAttributes(attribute.String("mcp.args.redacted", string(call.Preview()))))
+			}
+			if call.Unexpected() {
+				unexpected.Add(ctx, 1, metric.WithAttributes(attribute.String("name", t.Name)))
 			}
 			if duration.Enabled(ctx) || calls.Enabled(ctx) || failed.Enabled(ctx) {
 				attrs := metric.WithAttributes(

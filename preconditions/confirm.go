@@ -25,6 +25,10 @@ import (
 // other: __confirm, exactly the boolean true. Without both it refuses with
 // DRY_RUN_PREVIEW, which shows the redacted arguments and the tool's facts.
 //
+// With a ledger a preview is noted, and a confirmed call is held against it:
+// other facts than were shown refuse it with FACTS_CHANGED, and a confirmation
+// without a preview is unexpected; see [mcpcore.Call.CheckPreview].
+//
 // It proves that the server was armed and that the caller insisted, not that a
 // person agreed.
 func ConfirmRequired(armed bool) mcpcore.Precondition {
@@ -34,7 +38,7 @@ func ConfirmRequired(armed bool) mcpcore.Precondition {
 		Gate: mcpcore.TwoKey,
 		Check: func(ctx context.Context, call *mcpcore.Call) error {
 			if armed && call.Confirmed() {
-				return nil
+				return call.CheckPreview(ctx)
 			}
 			return preview(ctx, call, armed)
 		},
@@ -53,6 +57,9 @@ func TwoKeys(armed bool) mcpcore.Policy {
 func preview(ctx context.Context, call *mcpcore.Call, armed bool) error {
 	facts, err := call.Facts(ctx)
 	if err != nil {
+		return err
+	}
+	if err := call.NotePreview(ctx); err != nil {
 		return err
 	}
 	e := mcpcore.Errorf(mcpcore.CodeDryRun, "this is a preview, nothing was changed; %s", missingKeys(armed, call.Confirmed()))

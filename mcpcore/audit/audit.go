@@ -102,6 +102,12 @@ func (s logged) Record(ctx context.Context, e mcpcore.AuditEvent) error {
 	if len(e.Evidence) > 0 {
 		r.AddAttrs(slog.Any("evidence", e.Evidence))
 	}
+	if e.ApprovedBy != "" {
+		r.AddAttrs(slog.String("approved_by", e.ApprovedBy))
+	}
+	if e.Unexpected {
+		r.AddAttrs(slog.Bool("unexpected_confirmation", true))
+	}
 	if e.TraceID != "" {
 		r.AddAttrs(slog.String("trace_id", e.TraceID), slog.String("span_id", e.SpanID))
 	}

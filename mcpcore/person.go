@@ -1,0 +1,190 @@
+package mcpcore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/guildwarden/guildwarden/internal/canon"
+)
+
+// ApprovalRequest is what a person is asked.
+type ApprovalRequest struct {
+	Call  *Call
+	Facts Facts
+
+	// Question is for the person to read: lines written here, with the exact ids
+	// first. What callers and Discord wrote stands in it as JSON literals on one
+	// line each, shortened, with nothing in them that could pass for another
+	// line.
+	Question string
+}
+
+// ApprovalState is where a request stands.
+type ApprovalState struct {
+	// ID is spent by the interlock. "" for a decision that is for this call alone
+	// and kept nowhere.
+	ID       ApprovalID
+	Purpose  Purpose   // what ID was issued for; "" is ForPerson
+	Decision *Decision // nil while pending
+	Expires  time.Time
+	Where    string // where a person decides, for the agent to say; "" when it cannot
+}
+
+// Approver asks a person. It is safe for concurrent use.
+type Approver interface {
+	// Ask puts the question, or finds the one already put for the same call, and
+	// may answer at once that it is pending. An [*Error] refuses with its code,
+	// ErrFactsChanged with FACTS_CHANGED, any other error with
+	// LEDGER_UNAVAILABLE.
+	Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, error)
+}
+
+// askPerson is the gate of calls that a person must approve.
+func (c *Call) askPerson(ctx context.Context) error {
+	if c.deps.Approver == nil {
+		return Errorf(CodeHumanRequired, "a person must approve %s, and nothing here can ask one", c.tool.Name).With("tool", c.tool.Name)
+	}
+	facts, err := c.Facts(ctx)
+	if err != nil {
+		return err
+	}
+	st, err := c.deps.Approver.Ask(ctx, ApprovalRequest{Call: c, Facts: facts, Question: c.question(facts)})
+	if err != nil {
+		if e, ok := errors.AsType[*Error](err); ok {
+			return e
+		}
+		return c.ledgerError(ctx, err, "a person could not be asked")
+	}
+	switch {
+	case st.Decision == nil:
+		return c.pending(st)
+	case !st.Decision.Approve:
+		return refusedBy(*st.Decision).With("tool", c.tool.Name)
+	}
+	c.approver = st.Decision.By
+	if st.ID == "" {
+		return nil
+	}
+	return c.Pledge(ctx, cmp.Or(st.Purpose, ForPerson), st.ID)
+}
+
+func (c *Call) pending(st ApprovalState) error {
+	e := Errorf(CodeHumanPending, "a person was asked and has not decided yet").
+		With("tool", c.tool.Name).With("approval_id", st.ID).With("approval_expires_at", st.Expires.UTC().Format(time.RFC3339))
+	if st.Where != "" {
+		e.With("where", st.Where).WithHint("Tell the user to decide at %s, then send the identical call.", st.Where)
+	}
+	return e
+}
+
+func refusedBy(d Decision) *Error {
+	e := Errorf(CodeHumanRefused, "a person refused this")
+	if d.By != "" {
+		e.Detail = fmt.Sprintf("%s refused this", d.By)
+		e.With("refused_by", d.By)
+	}
+	if d.Reason != "" {
+		e.With("reason", d.Reason)
+	}
+	return e
+}
+
+// What is shown of an argument, and of all of them.
+const (
+	maxShown     = 300
+	maxQuestion  = 4000
+	shownOfLists = 20
+)
+
+// question is what a person reads before deciding.
+func (c *Call) question(facts Facts) string {
+	var b strings.Builder
+	title := cmp.Or(c.tool.Title, c.tool.Name)
+	fmt.Fprintf(&b, "%s? (%s, asked by %s)\n", title, c.tool.Name, literal(c.principal))
+	shown := map[string]bool{}
+	for i, id := range c.IDs() {
+		if i == shownOfLists {
+			fmt.Fprintf(&b, "and %d more ids\n", len(c.IDs())-i)
+			break
+		}
+		shown[id.Path] = true
+		fmt.Fprintf(&b, "%s: %s\n", id.Path, literal(id.Value))
+	}
+	if len(facts) > 0 {
+		b.WriteString(facts.lines())
+		b.WriteByte('\n')
+	}
+	var rest map[string]json.RawMessage
+	_ = json.Unmarshal(c.Preview(), &rest) // it is an object of ours
+	for _, name := range c.Names() {
+		if !shown[name] {
+			fmt.Fprintf(&b, "%s: %s\n", name, short(visible(rest[name])))
+		}
+	}
+	text := strings.TrimSuffix(b.String(), "\n")
+	if runes := []rune(text); len(runes) > maxQuestion {
+		text = string(runes[:maxQuestion]) + "…"
+	}
+	return text
+}
+
+// literal is a text as a JSON literal on one line.
+func literal(s string) string { return visible(canon.AppendString(nil, short(s))) }
+
+func short(s string) string {
+	if runes := []rune(s); len(runes) > maxShown {
+		return string(runes[:maxShown]) + "…"
+	}
+	return s
+}
+
+// InLedger is the approver whose questions wait in the server's ledger for
+// somebody who may decide: on the approval console, or with discord-mcp approvals. The call
+// answers HUMAN_APPROVAL_PENDING, and the identical call acts after the
+// decision, once.
+type InLedger struct {
+	Where    string        // where to decide, for agents to tell; "" when there is no such place
+	Lifetime time.Duration // of a question; 0 is MaxLifetime
+
+	// Wait is how long a call waits for the decision before it answers that it is
+	// pending; 0 does not wait.
+	Wait time.Duration
+}
+
+// lookAgain is between two looks at the ledger while a call waits.
+const lookAgain = 500 * time.Millisecond
+
+// Ask implements [Approver].
+func (a InLedger) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, error) {
+	shown, err := canon.Marshal(r.Question)
+	if err != nil {
+		return ApprovalState{}, fmt.Errorf("encode question: %w", err)
+	}
+	var deadline <-chan time.Time
+	if a.Wait > 0 {
+		timer := time.NewTimer(a.Wait)
+		defer timer.Stop()
+		deadline = timer.C
+	}
+	for {
+		found, err := r.Call.Propose(ctx, Proposal{Purpose: ForPerson, Shown: shown, Lifetime: cmp.Or(a.Lifetime, MaxLifetime)})
+		st := ApprovalState{ID: found.ID, Decision: found.Decision, Expires: found.Expires, Where: a.Where}
+		if err != nil || st.Decision != nil || deadline == nil {
+			return st, err
+		}
+		select {
+		case <-time.After(lookAgain):
+		case <-deadline:
+			return st, nil
+		case <-ctx.Done():
+			return st, nil
+		}
+	}
+}
+
+var _ Approver = InLedger{}

@@ -108,7 +108,7 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	server, err := mcpcore.BuildServer(mcpcore.Deps{
 		Name: deps.Name, Version: deps.Version, Instructions: instructions,
 		Tools: tools, Chain: chain,
-		Armed:    deps.Config.Armed,
+		Armed: deps.Config.Armed, Identity: string(deps.Config.ExpectedBot),
 		Policies: append([]mcpcore.Policy{preconditions.TwoKeys(deps.Config.Armed), preconditions.ConsentAdvisory()}, deps.Policies...),
 		Evidence: guards.evidence, Audit: deps.Audit, Ledger: deps.Ledger,
 		Hide: func(t *mcpcore.Tool) bool {

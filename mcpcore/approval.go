@@ -18,9 +18,10 @@ type pledge struct {
 // Fingerprint binds an approval of the purpose to the tool, the principal, the
 // bot and the exact bytes of the arguments. It is meant for after
 // [Call.Validate].
-func (c *Call) Fingerprint(p Purpose) Fingerprint {
-	b := canon.Append(nil, []any{string(p), c.tool.Name, c.principal, c.deps.Identity})
-	return fingerprintOf(append(b, c.raw...))
+func (c *Call) Fingerprint(p Purpose) Fingerprint { return c.bind(p, nil, c.raw) }
+
+func (c *Call) bind(p Purpose, target, bytes []byte) Fingerprint {
+	return fingerprintOf(canon.Append(nil, []any{string(p), c.tool.Name, c.principal, c.deps.Identity, string(target), string(bytes)}))
 }
 
 // Propose issues an approval of exactly this call and of the tool's facts as
@@ -28,6 +29,11 @@ func (c *Call) Fingerprint(p Purpose) Fingerprint {
 // LEDGER_UNAVAILABLE when the ledger does not issue it; FACTS_CHANGED when a
 // person had approved the call with other facts.
 func (c *Call) Propose(ctx context.Context, p Proposal) (Approval, error) {
+	p.Fingerprint = c.Fingerprint(p.Purpose)
+	return c.issue(ctx, p)
+}
+
+func (c *Call) issue(ctx context.Context, p Proposal) (Approval, error) {
 	facts, err := c.Facts(ctx)
 	if err != nil {
 		return Approval{}, err
@@ -35,7 +41,7 @@ func (c *Call) Propose(ctx context.Context, p Proposal) (Approval, error) {
 	if c.deps.Ledger == nil {
 		return Approval{}, &Error{Code: CodeLedger, Detail: "there is no ledger to issue an approval"}
 	}
-	p.Tool, p.Principal, p.Fingerprint, p.Facts = c.tool.Name, c.principal, c.Fingerprint(p.Purpose), facts.digest()
+	p.Tool, p.Principal, p.Facts = c.tool.Name, c.principal, facts.digest()
 	a, err := c.deps.Ledger.Propose(ctx, p)
 	if err != nil {
 		return Approval{}, c.ledgerError(ctx, err, "the ledger did not issue an approval")
@@ -46,11 +52,15 @@ func (c *Call) Propose(ctx context.Context, p Proposal) (Approval, error) {
 // Pledge has the interlock spend the approval before the handler runs, together
 // with whatever else the call must spend: all or nothing.
 func (c *Call) Pledge(ctx context.Context, p Purpose, id ApprovalID) error {
+	return c.pledge(ctx, p, id, c.Fingerprint(p))
+}
+
+func (c *Call) pledge(ctx context.Context, p Purpose, id ApprovalID, f Fingerprint) error {
 	facts, err := c.Facts(ctx)
 	if err != nil {
 		return err
 	}
-	one := pledge{Spend{ID: id, Fingerprint: c.Fingerprint(p), Facts: facts.digest()}, p}
+	one := pledge{Spend{ID: id, Fingerprint: f, Facts: facts.digest()}, p}
 	if !slices.Contains(c.pledged, one) {
 		c.pledged = append(c.pledged, one)
 	}

@@ -61,6 +61,12 @@ var faults = []struct {
 	{"redacts nothing", func(d *mcpcore.Deps) { d.Tools[0].Redact = []string{"contents"} }, `it speaks of "contents"`},
 	{"needs by nothing", func(d *mcpcore.Deps) { d.Tools[0].NeedsWhen = []mcpcore.Need{{Arg: "pinned"}} }, `it speaks of "pinned"`},
 	{"a rule without a check", func(d *mcpcore.Deps) { d.Tools[0].Rules = []mcpcore.Rule{{Doc: "Be nice."}} }, `rule 1 has no check`},
+	{"a rule with two checks", func(d *mcpcore.Deps) {
+		d.Tools[0].Rules = []mcpcore.Rule{{Check: func(*mcpcore.Call) *mcpcore.Issue { return nil }, All: func(*mcpcore.Call) []mcpcore.Issue { return nil }}}
+	}, `rule 1 has no check, or two`},
+	{"a payload that no gate asks about", func(d *mcpcore.Deps) {
+		d.Tools[1].Payload = func(*mcpcore.Call) (mcpcore.PayloadReview, error) { return mcpcore.PayloadReview{}, nil }
+	}, `tool "ticket_update": it reviews a payload and its gate is none`},
 	{"two keys and nothing that confirms", func(d *mcpcore.Deps) { d.Policies = nil }, `tool "ticket_delete": it is two-key, and no precondition confirms it`},
 	{"consent and nothing that asks for it", func(d *mcpcore.Deps) { d.Tools[1].Gate = mcpcore.Consent }, `tool "ticket_update": its gate is consent, and no precondition keeps that gate`},
 	{"reviewed and nothing that reviews", func(d *mcpcore.Deps) { d.Tools[1].Gate = mcpcore.Reviewed }, `tool "ticket_update": its gate is reviewed, and no precondition keeps that gate`},

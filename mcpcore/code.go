@@ -19,7 +19,7 @@ const (
 	CodePreviewRequired  Code = "PREVIEW_REQUIRED"                       // confirmed without a preview that this deployment issued; fields: tool
 	CodeFactsChanged     Code = "FACTS_CHANGED"                          // the target is no longer what was approved; fields: tool, facts
 	CodePrecondition     Code = "PRECONDITION_FAILED"                    // a precondition refused; fields: tool, precondition
-	CodePayloadRequired  Code = "PAYLOAD_CONFIRMATION_REQUIRED"          // this exact payload was not approved yet; fields: tool, payload_hash, approval_id, approval_expires_at, preview
+	CodePayloadRequired  Code = "PAYLOAD_CONFIRMATION_REQUIRED"          // this exact payload was not approved yet; fields: tool, payload_hash, risk_flags, approval_id, approval_expires_at, preview
 	CodePayloadMismatch  Code = "PAYLOAD_CONFIRMATION_MISMATCH"          // the hash is not that of this payload; fields: as above, received_hash
 	CodeApprovalMissing  Code = "PAYLOAD_CONFIRMATION_APPROVAL_MISSING"  // the approval is not known to this ledger; fields: tool
 	CodeApprovalReplayed Code = "PAYLOAD_CONFIRMATION_APPROVAL_REPLAYED" // the approval was used already; fields: tool

@@ -280,7 +280,7 @@ func TestApprovalOfSomebodyElse(t *testing.T) {
 	c := connect(t, deps)
 	args := confirmed(t, c)
 	who = "bob"
-	c.refused(t, "notice_send", args, mcpcore.CodePayloadMismatch)
+	c.refused(t, "notice_send", args, mcpcore.CodeApprovalMismatch)
 	who = "ann"
 	c.passed(t, "notice_send", args)
 }

@@ -92,13 +92,11 @@ func (c *Call) Validate() error {
 	}
 	if len(issues) == 0 {
 		for _, r := range c.tool.Rules {
-			if i := r.Check(c); i != nil {
-				issues = append(issues, *i)
-			}
+			issues = append(issues, r.issues(c)...)
 		}
 	}
 	if len(issues) > 0 {
-		return Invalid(issues...)
+		return Invalid(issues[:min(len(issues), args.MaxIssues)]...)
 	}
 	c.raw, c.extra = compact(c.args), dropped
 	c.guard |= guardValidate
@@ -134,8 +132,8 @@ func (c *Call) Check(ctx context.Context) error {
 }
 
 // Approve verifies what must be approved: for a [Payload] tool, that the call
-// carries the hash and the unspent id that an earlier preview of exactly these
-// arguments issued; for a tool that a person must approve, that one did, or it
+// carries the hash and the unspent id that an earlier preview of exactly this
+// payload issued; for a tool that a person must approve, that one did, or it
 // asks now. Nothing is spent yet; the interlock does that.
 //
 // spend adds what a layer verified by itself and wants spent with the rest.

@@ -94,7 +94,7 @@ func TestL49AnglesRoundTrip(t *testing.T) {
 		t.Errorf("the handler got %s, want %s", got, want)
 	}
 	p := c.refused(t, "notice_send", `{"guild_id":"700000000000000001","title":"`+angles+`"}`, mcpcore.CodePayloadRequired)
-	if !strings.Contains(p.text, angles) || p.data["preview"].(map[string]any)["title"] != angles {
+	if !strings.Contains(p.text, angles) || p.data["preview"].(map[string]any)["payload"].(map[string]any)["title"] != angles {
 		t.Errorf("the preview is %s", p.text)
 	}
 }

@@ -41,8 +41,8 @@ type Deps struct {
 	// (MCP_REQUIRE_PREVIEW). It needs a Ledger.
 	RequirePreview bool
 
-	// Identity is the bot that approvals are bound to; "" where it is not known
-	// before a call.
+	// Identity is the bot that the calls act as, where the operator has locked it:
+	// an approval is for that bot alone.
 	Identity string
 
 	// Hide keeps matching tools out of tools/list. It is no guard: a layer must
@@ -310,8 +310,8 @@ func (d *Deps) checkTool(t *Tool) (problems []error) {
 		}
 	}
 	for i, r := range t.Rules {
-		if r.Check == nil {
-			problem("rule %d has no check", i+1)
+		if (r.Check == nil) == (r.All == nil) {
+			problem("rule %d has no check, or two", i+1)
 		}
 	}
 	if t.Outranks != "" && !t.Takes(t.Outranks) {
@@ -340,6 +340,9 @@ func (d *Deps) checkTool(t *Tool) (problems []error) {
 		case d.person(t):
 			problem("a person must approve it, which needs a ledger, and there is none")
 		}
+	}
+	if t.Payload != nil && t.EffectiveGate() != Payload {
+		problem("it reviews a payload and its gate is %s", t.EffectiveGate())
 	}
 	gate := t.EffectiveGate()
 	kept := gate == NoGate || gate == Payload

@@ -130,6 +130,10 @@ type Tool struct {
 	// Facts reads what a person must see before the call acts: names, kinds and
 	// counts of what will be hit. nil for none.
 	Facts func(ctx context.Context, call *Call) (Facts, error)
+	// Payload says what an approval binds and what is shown of it, for tools
+	// whose gate is [Payload]. It looks at the call alone. nil binds the
+	// arguments.
+	Payload func(call *Call) (PayloadReview, error)
 
 	impl *impl
 }
@@ -320,12 +324,23 @@ func (t *Tool) Compile() error {
 type Rule struct {
 	Doc   string // a sentence added to the tool's description; "" for none
 	Check func(call *Call) *Issue
+	All   func(call *Call) []Issue // instead of Check, for a rule that finds several things at once
+}
+
+func (r Rule) issues(call *Call) []Issue {
+	if r.All != nil {
+		return r.All(call)
+	}
+	if i := r.Check(call); i != nil {
+		return []Issue{*i}
+	}
+	return nil
 }
 
 // Exclusive demands at most one of the arguments.
 func Exclusive(names ...string) Rule {
 	doc := "Give at most one of " + strings.Join(names, ", ") + "."
-	return Rule{doc, func(call *Call) *Issue {
+	return Rule{Doc: doc, Check: func(call *Call) *Issue {
 		var given []string
 		for _, n := range names {
 			if call.Has(n) {
@@ -343,7 +358,7 @@ func Exclusive(names ...string) Rule {
 // count.
 func AnyOf(names ...string) Rule {
 	doc := "Give at least one of " + strings.Join(names, ", ") + "."
-	return Rule{doc, func(call *Call) *Issue {
+	return Rule{Doc: doc, Check: func(call *Call) *Issue {
 		for _, n := range names {
 			if v, ok := call.Arg(n); ok && string(v) != `""` && string(v) != "[]" {
 				return nil
@@ -355,7 +370,7 @@ func AnyOf(names ...string) Rule {
 
 // Requires demands the argument other wherever the argument name is given.
 func Requires(name, other string) Rule {
-	return Rule{name + " needs " + other + ".", func(call *Call) *Issue {
+	return Rule{Doc: name + " needs " + other + ".", Check: func(call *Call) *Issue {
 		if !call.Has(name) || call.Has(other) {
 			return nil
 		}

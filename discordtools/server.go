@@ -15,6 +15,7 @@ import (
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 	"github.com/guildwarden/guildwarden/middleware"
 	"github.com/guildwarden/guildwarden/preconditions"
 )
@@ -39,6 +40,44 @@ type Config struct {
 	// Access says what a gap in the bot's permissions does to a call before it
 	// is sent.
 	Access middleware.AccessMode
+
+	// Person says which calls a person must approve; see docs/confirmation.md.
+	Person PersonMode
+	// RequirePreview refuses a confirmed call that was never previewed here.
+	RequirePreview bool
+	// RequireConsent lets a direct message channel be opened only with a one-time
+	// approval of exactly this recipient.
+	RequireConsent bool
+}
+
+// PersonMode says which calls a person must approve (MCP_HUMAN_APPROVAL).
+type PersonMode string
+
+// The modes. The zero value is PersonOff.
+const (
+	PersonOff    PersonMode = "off"    // none
+	PersonGated  PersonMode = "gated"  // calls of tools with a gate
+	PersonWrites PersonMode = "writes" // every call that is not read-only
+)
+
+// policies are what the configuration demands of the tools.
+func (c *Config) policies() ([]mcpcore.Policy, error) {
+	all := []mcpcore.Policy{preconditions.TwoKeys(c.Armed)}
+	if c.RequireConsent {
+		all = append(all, preconditions.ConsentRequired("recipient_id"))
+	} else {
+		all = append(all, preconditions.ConsentAdvisory())
+	}
+	switch c.Person {
+	case "", PersonOff:
+	case PersonGated:
+		all = append(all, preconditions.PersonForGated())
+	case PersonWrites:
+		all = append(all, preconditions.PersonForWrites())
+	default:
+		return nil, fmt.Errorf("the mode of approval by a person is %q; there are: %s, %s, %s", c.Person, PersonOff, PersonGated, PersonWrites)
+	}
+	return all, nil
 }
 
 // Deps is everything a Discord server is made of. Session or REST is needed;
@@ -53,7 +92,8 @@ type Deps struct {
 	Policies []mcpcore.Policy
 	Evidence []mcpcore.EvidenceResolver
 	Audit    mcpcore.AuditSink
-	Ledger   mcpcore.Ledger
+	Ledger   mcpcore.Ledger   // nil is one in memory, of this server alone
+	Approver mcpcore.Approver // asks a person, where one must approve; nil refuses such calls
 
 	// Chain changes the standard chain, to put layers of one's own between the
 	// others. nil leaves it alone.
@@ -93,6 +133,11 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	if deps.Clock == nil {
 		deps.Clock = time.Now
 	}
+	if deps.Ledger == nil {
+		deps.Ledger = ledger.NewMemory(deps.Clock)
+	}
+	policies, err := deps.Config.policies()
+	problems = append(problems, err)
 	tools := slices.Concat(toolsAt(rest, deps.Clock), deps.Tools)
 	problems = append(problems, checkCategories(deps.Config.Categories, tools)...)
 	guards := newGuards(&deps, rest)
@@ -108,9 +153,9 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	server, err := mcpcore.BuildServer(mcpcore.Deps{
 		Name: deps.Name, Version: deps.Version, Instructions: instructions,
 		Tools: tools, Chain: chain,
-		Armed: deps.Config.Armed, Identity: string(deps.Config.ExpectedBot),
-		Policies: append([]mcpcore.Policy{preconditions.TwoKeys(deps.Config.Armed), preconditions.ConsentAdvisory()}, deps.Policies...),
-		Evidence: guards.evidence, Audit: deps.Audit, Ledger: deps.Ledger,
+		Armed: deps.Config.Armed, RequirePreview: deps.Config.RequirePreview, Identity: string(deps.Config.ExpectedBot),
+		Policies: append(policies, deps.Policies...),
+		Evidence: guards.evidence, Audit: deps.Audit, Ledger: deps.Ledger, Approver: deps.Approver,
 		Hide: func(t *mcpcore.Tool) bool {
 			return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t)
 		},

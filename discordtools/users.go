@@ -3,6 +3,7 @@ package discordtools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 
@@ -138,10 +139,25 @@ type dmOpened struct {
 	RecipientIDs []discord.UserID  `json:"recipient_ids" from:"@derived"`
 }
 
+// openOutcome is what an error means after a consent was spent: where the
+// channel may have been opened all the same, another try needs another consent.
+func openOutcome(call *mcpcore.Call, err error) error {
+	e, ok := errors.AsType[*mcpcore.Error](err)
+	if !ok || !call.Approved(mcpcore.ForConsent) {
+		return err
+	}
+	switch e.Code {
+	case mcpcore.CodeOutcomeUnknown, mcpcore.CodeTimeout, mcpcore.CodeUpstreamTimeout, mcpcore.CodeServerError:
+		return (&mcpcore.Error{Code: mcpcore.CodeDMUnknown, Detail: "the channel may have been opened", Cause: err}).
+			With("recipient_id", call.Text("recipient_id")).With("outcome", "unknown")
+	}
+	return err
+}
+
 func openDM(ctx context.Context, a *api, _ usersCreateDM) (v dmOpened, err error) {
 	reply, err := a.send(ctx)
 	if err != nil {
-		return v, err
+		return v, openOutcome(a.call, err)
 	}
 	var c struct {
 		Recipients []person `json:"recipients"`

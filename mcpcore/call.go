@@ -52,6 +52,11 @@ type Call struct {
 	approver   string // who did
 	unexpected bool   // confirmed without a preview
 
+	made   time.Time
+	client *client   // nil for a step of another call
+	reply  *reply    // to the question of an earlier run; nil for a first one
+	asked  *Question // what this run ended with
+
 	mu       sync.Mutex
 	evidence map[EvidenceRef]evidenceOnce
 	facts    func(context.Context) (Facts, error)
@@ -61,6 +66,7 @@ func newCall(deps *Deps, b *bound, id, principal string, raw json.RawMessage) *C
 	c := &Call{
 		id: id, tool: &b.tool, needs: b.needs, preconditions: b.preconditions, person: b.person,
 		principal: principal, transport: deps.Transport, deps: deps, passed: make([]atomic.Bool, len(deps.Chain)+1),
+		made: time.Now(),
 	}
 	c.args, c.fault = decode(raw)
 	if c.fault == nil {

@@ -34,6 +34,7 @@ const (
 	CodeAuditUnavailable Code = "AUDIT_UNAVAILABLE"                      // the intent could not be recorded, so nothing was done
 	CodeLedger           Code = "LEDGER_UNAVAILABLE"                     // approvals cannot be read or spent, so nothing was done
 	CodeGuardSkipped     Code = "GUARD_SKIPPED"                          // a call reached the interlock unguarded: a fault of the chain; fields: tool, guard
+	CodeInputRequired    Code = "INPUT_REQUIRED"                         // the call ends with a question to its client; layers pass it on, and no client gets it as an error
 	CodeCancelled        Code = "CANCELLED"                              // the client gave up
 	CodeInternal         Code = "INTERNAL_ERROR"                         // anything else
 
@@ -98,6 +99,7 @@ var codes = map[Code]codeFacts{
 	CodeAuditUnavailable: {Server, true, "Nothing was changed. The operator must repair the audit sink."},
 	CodeLedger:           {Server, true, "Nothing was changed. The operator must repair the ledger."},
 	CodeGuardSkipped:     {Server, false, "Nothing was changed. A layer of this server's chain is faulty; tell its developer."},
+	CodeInputRequired:    {Client, false, "Answer the question, then make the call again with the answer."},
 	CodeCancelled:        {Client, false, "The client cancelled the call."},
 	CodeInternal:         {Server, true, "Try once more in a few seconds, then report it with the time of the call."},
 	CodeAuthInvalid:      {Client, false, "The credential is not valid. The operator must replace it and restart."},

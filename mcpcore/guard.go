@@ -99,6 +99,9 @@ func (c *Call) Validate() error {
 		return Invalid(issues[:min(len(issues), args.MaxIssues)]...)
 	}
 	c.raw, c.extra = compact(c.args), dropped
+	if err := c.hear(); err != nil {
+		return err
+	}
 	c.guard |= guardValidate
 	return nil
 }

@@ -45,6 +45,11 @@ type Deps struct {
 	// an approval is for that bot alone.
 	Identity string
 
+	// StateKey seals what a client carries while it is asked something, at least 32
+	// bytes: servers that share one take over from each other. nil is a random
+	// one, so that questions end with the process.
+	StateKey []byte
+
 	// Hide keeps matching tools out of tools/list. It is no guard: a layer must
 	// refuse them as well. nil hides none.
 	Hide func(*Tool) bool
@@ -109,6 +114,10 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	seal, err := newSealer(deps.StateKey, deps.Clock)
+	if err != nil {
+		return nil, fmt.Errorf("StateKey: %w", err)
+	}
 	server := mcp.NewServer(&mcp.Implementation{Name: deps.Name, Version: deps.Version}, &mcp.ServerOptions{
 		Instructions: deps.Instructions,
 		Logger:       deps.Logger,
@@ -122,12 +131,20 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	for _, layer := range deps.Chain {
 		filled = append(filled, layer.Fills...)
 	}
-	slots := make(chan struct{}, deps.InFlight)
+	k := &core{deps: &deps, handler: handler, seal: seal, slots: make(chan struct{}, deps.InFlight)}
 	for _, t := range deps.Tools {
 		b := &bound{tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t), person: deps.person(&t)}
-		server.AddTool(definition(b, filled), serve(&deps, b, handler, slots))
+		server.AddTool(definition(b, filled), k.serve(b))
 	}
 	return server, nil
+}
+
+// core is what the calls of one server share.
+type core struct {
+	deps    *Deps
+	handler Handler
+	seal    *sealer
+	slots   chan struct{}
 }
 
 // bound is a tool in a server, with what was worked out for it once.
@@ -165,38 +182,61 @@ func definition(b *bound, filled []string) *mcp.Tool {
 }
 
 // serve is the one way from the protocol to a handler.
-func serve(deps *Deps, b *bound, handler Handler, slots chan struct{}) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, _ error) {
+func (k *core) serve(b *bound) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
+		case k.slots <- struct{}{}:
 		default:
-			return Errorf(CodeBulkheadFull, "%d calls are running already", cap(slots)).envelope(), nil
+			return Errorf(CodeBulkheadFull, "%d calls are running already", cap(k.slots)).envelope(), nil
 		}
-		principal, err := deps.Identify(ctx, req)
+		defer func() { <-k.slots }()
+		principal, err := k.deps.Identify(ctx, req)
 		if err == nil && principal == "" {
 			err = errors.New("the caller has no name")
 		}
 		if err != nil {
 			return (&Error{Code: CodeAuthInvalid, Detail: "the caller is not known", Hint: "Authenticate as a user.", Cause: err}).envelope(), nil
 		}
-		c := newCall(deps, b, uuid.NewString(), principal, req.Params.Arguments)
-		return run(ctx, c, handler), nil
+		c := newCall(k.deps, b, uuid.NewString(), principal, req.Params.Arguments)
+		c.client, c.reply = clientOf(req), k.replyOf(req, c.tool, principal)
+		res, err := k.run(ctx, c)
+		if q := c.question(err); q != nil && !c.client.rounds {
+			reply := k.ask(ctx, c, q)
+			c = newCall(k.deps, b, c.id, principal, req.Params.Arguments)
+			c.client, c.reply = clientOf(req), reply
+			res, err = k.run(ctx, c)
+		}
+		if q := c.question(err); q != nil {
+			state, err := k.seal.close(c.stateOf(q), c.tool, principal)
+			if err != nil {
+				return asError(err).envelope(), nil
+			}
+			return &mcp.CallToolResult{
+				Content: []mcp.Content{}, RequestState: state, InputRequests: mcp.InputRequestMap{q.Name: q.request()},
+			}, nil
+		}
+		if err != nil {
+			return asError(err).envelope(), nil
+		}
+		return res.reply(c), nil
 	}
 }
 
-func run(ctx context.Context, c *Call, handler Handler) *mcp.CallToolResult {
-	res, err := handler(ctx, c)
+// run sends a call through the chain. Its error is an [*Error].
+func (k *core) run(ctx context.Context, c *Call) (*Result, error) {
+	res, err := k.handler(ctx, c)
 	// A layer that began the audit and failed to end it owes the outcome.
 	if res, err = c.End(ctx, res, err); err == nil {
 		err = res.check()
 	}
-	if err != nil {
-		e := classify(ctx, err)
-		c.log(ctx, slog.LevelWarn, "call refused or failed", slog.String("code", string(e.Code)), slog.Any("cause", e.Cause))
-		return e.envelope()
+	if err == nil {
+		return res, nil
 	}
-	return res.reply(c)
+	e := classify(ctx, err)
+	if c.question(e) == nil {
+		c.log(ctx, slog.LevelWarn, "call refused or failed", slog.String("code", string(e.Code)), slog.Any("cause", e.Cause))
+	}
+	return nil, e
 }
 
 // survive keeps the process alive when a handler of any method panics, and

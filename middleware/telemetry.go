@@ -20,6 +20,10 @@ const scope = "github.com/guildwarden/guildwarden"
 // mcp.tool.duration_ms, mcp.tool.calls and mcp.tool.errors around every call,
 // refused ones included. It uses OpenTelemetry's API alone; nil providers are
 // the global ones. It stops nothing.
+//
+// A call that asks its client and runs again is measured once, when it ends,
+// without the time that the client took. Its first run is a span of another
+// name, "mcp.question.<tool>", which is the parent of the span of the call.
 func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middleware {
 	if tp == nil {
 		tp = otel.GetTracerProvider()
@@ -38,7 +42,16 @@ func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middlew
 	return mcpcore.Middleware{Name: "telemetry", Wrap: func(next mcpcore.Handler) mcpcore.Handler {
 		return func(ctx context.Context, call *mcpcore.Call) (*mcpcore.Result, error) {
 			t := call.Tool()
-			ctx, span := tracer.Start(ctx, "mcp.tool."+t.Name, trace.WithSpanKind(trace.SpanKindServer))
+			options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
+			asked, before := call.Before()
+			switch {
+			case !asked.IsValid():
+			case trace.SpanContextFromContext(ctx).IsValid(): // the transport has a trace of its own
+				options = append(options, trace.WithLinks(trace.Link{SpanContext: asked}))
+			default:
+				ctx = trace.ContextWithRemoteSpanContext(ctx, asked)
+			}
+			ctx, span := tracer.Start(ctx, "mcp.tool."+t.Name, options...)
 			defer span.End()
 			if span.IsRecording() {
 				span.SetAttributes(
@@ -54,6 +67,11 @@ func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middlew
 			if span.IsRecording() { // only now it is known which arguments are private
 				span.AddEvent("mcp.tool.args", trace.WithTimestamp(start), trace.WithAttributes(attribute.String("mcp.args.redacted", string(call.Preview()))))
 			}
+			if kind, ok := call.Asked(); ok && codeOf(err) == string(mcpcore.CodeInputRequired) {
+				span.SetName("mcp.question." + t.Name)
+				span.SetAttributes(attribute.String("mcp.question.kind", string(kind)))
+				return res, err
+			}
 			if call.Unexpected() {
 				unexpected.Add(ctx, 1, metric.WithAttributes(attribute.String("name", t.Name)))
 			}
@@ -65,7 +83,7 @@ func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middlew
 					attribute.String("transport", call.Transport()),
 					attribute.String("status", statusOf(err)),
 				)
-				duration.Record(ctx, float64(time.Since(start).Microseconds())/1000, attrs)
+				duration.Record(ctx, float64((before+time.Since(start)).Microseconds())/1000, attrs)
 				calls.Add(ctx, 1, attrs)
 				if err != nil {
 					failed.Add(ctx, 1, attrs)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/guildwarden/guildwarden/internal/canon"
 )
 
@@ -53,7 +55,7 @@ func (c *Call) askPerson(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := c.deps.Approver.Ask(ctx, ApprovalRequest{Call: c, Facts: facts, Question: c.question(facts)})
+	st, err := c.deps.Approver.Ask(ctx, ApprovalRequest{Call: c, Facts: facts, Question: c.forPerson(facts)})
 	if err != nil {
 		if e, ok := errors.AsType[*Error](err); ok {
 			return e
@@ -101,8 +103,8 @@ const (
 	shownOfLists = 20
 )
 
-// question is what a person reads before deciding.
-func (c *Call) question(facts Facts) string {
+// forPerson is what a person reads before deciding.
+func (c *Call) forPerson(facts Facts) string {
 	var b strings.Builder
 	title := cmp.Or(c.tool.Title, c.tool.Name)
 	fmt.Fprintf(&b, "%s? (%s, asked by %s)\n", title, c.tool.Name, literal(c.principal))
@@ -187,4 +189,67 @@ func (a InLedger) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, er
 	}
 }
 
-var _ Approver = InLedger{}
+// AtClient is the approver that asks the person in front of the caller's client,
+// by MCP's elicitation. The client answers for its user, and nothing here can
+// tell whether a person saw the question: see docs/confirmation.md. A client that
+// cannot ask, does not answer or answers anything but a plain yes refuses the
+// call.
+type AtClient struct {
+	Lifetime time.Duration // of a question; 0 is MaxLifetime
+}
+
+// approveField is the one field of the form that a person fills in.
+const approveField = "approve"
+
+// Ask implements [Approver].
+func (a AtClient) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, error) {
+	if answer, ok := r.Call.Answer(approveField); ok {
+		return decided(answer)
+	}
+	if !r.Call.CanAsk(Elicitation) {
+		return ApprovalState{}, r.Call.unasked()
+	}
+	lifetime := cmp.Or(a.Lifetime, MaxLifetime)
+	issued, err := r.Call.Propose(ctx, Proposal{Purpose: ForQuestion, Lifetime: lifetime})
+	if err != nil {
+		return ApprovalState{}, err
+	}
+	keep, err := canon.Marshal(issued.ID)
+	if err != nil {
+		return ApprovalState{}, fmt.Errorf("encode approval id: %w", err)
+	}
+	return ApprovalState{}, r.Call.Ask(Question{Name: approveField, Keep: keep, Lifetime: lifetime, Form: &mcp.ElicitParams{
+		Mode: "form", Message: r.Question, RequestedSchema: json.RawMessage(approveForm),
+	}})
+}
+
+const approveForm = `{"type":"object","properties":{"approve":{"type":"boolean","title":"Approve","description":"true lets exactly this call act, once"}},"required":["approve"]}`
+
+// decided is what a client said that its user decided.
+func decided(answer Answer) (ApprovalState, error) {
+	st := ApprovalState{Purpose: ForQuestion, Decision: &Decision{By: "the client's user"}}
+	if err := json.Unmarshal(answer.Kept, &st.ID); err != nil {
+		return st, fmt.Errorf("decode approval id: %w", err)
+	}
+	switch {
+	case answer.Action == "accept" && answer.Fields[approveField] == true:
+		st.Decision.Approve = true
+	case answer.Action == "cancel":
+		st.Decision.Reason = "the question was closed without an answer"
+	}
+	return st, nil
+}
+
+// unasked refuses a call whose client cannot ask its user, or did not answer.
+func (c *Call) unasked() error {
+	e := Errorf(CodeHumanRequired, "a person must approve %s, and this client cannot ask one", c.tool.Name)
+	if c.reply != nil {
+		e.Detail = fmt.Sprintf("a person must approve %s, and the client did not answer", c.tool.Name)
+	}
+	return e.With("tool", c.tool.Name)
+}
+
+var (
+	_ Approver = InLedger{}
+	_ Approver = AtClient{}
+)

@@ -93,7 +93,8 @@ type Deps struct {
 	Evidence []mcpcore.EvidenceResolver
 	Audit    mcpcore.AuditSink
 	Ledger   mcpcore.Ledger   // nil is one in memory, of this server alone
-	Approver mcpcore.Approver // asks a person, where one must approve; nil refuses such calls
+	Approver mcpcore.Approver // asks a person, where one must approve; nil asks the client's user
+	StateKey []byte           // seals what a client carries while it is asked; nil is a random one
 
 	// Chain changes the standard chain, to put layers of one's own between the
 	// others. nil leaves it alone.
@@ -136,6 +137,9 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	if deps.Ledger == nil {
 		deps.Ledger = ledger.NewMemory(deps.Clock)
 	}
+	if deps.Approver == nil {
+		deps.Approver = mcpcore.AtClient{}
+	}
 	policies, err := deps.Config.policies()
 	problems = append(problems, err)
 	tools := slices.Concat(toolsAt(rest, deps.Clock), deps.Tools)
@@ -155,7 +159,7 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 		Tools: tools, Chain: chain,
 		Armed: deps.Config.Armed, RequirePreview: deps.Config.RequirePreview, Identity: string(deps.Config.ExpectedBot),
 		Policies: append(policies, deps.Policies...),
-		Evidence: guards.evidence, Audit: deps.Audit, Ledger: deps.Ledger, Approver: deps.Approver,
+		Evidence: guards.evidence, Audit: deps.Audit, Ledger: deps.Ledger, Approver: deps.Approver, StateKey: deps.StateKey,
 		Hide: func(t *mcpcore.Tool) bool {
 			return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t)
 		},

@@ -305,7 +305,7 @@ type ledger struct {
 	*memory.Memory
 	mu     sync.Mutex
 	now    time.Time
-	down   error // what Spend and Propose answer when not nil
+	down   error // what Spend, Propose and Preview answer when not nil
 	spends int
 	issued []mcpcore.Approval
 }
@@ -329,6 +329,13 @@ func (l *ledger) Propose(ctx context.Context, p mcpcore.Proposal) (mcpcore.Appro
 	defer l.mu.Unlock()
 	l.issued = append(l.issued, a)
 	return a, err
+}
+
+func (l *ledger) Preview(ctx context.Context, f mcpcore.Fingerprint) (mcpcore.Approval, error) {
+	if l.down != nil {
+		return mcpcore.Approval{}, l.down
+	}
+	return l.Memory.Preview(ctx, f)
 }
 
 func (l *ledger) Spend(ctx context.Context, spends ...mcpcore.Spend) error {

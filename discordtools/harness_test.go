@@ -206,7 +206,31 @@ func run(t *testing.T, rows []row) {
 				t.Errorf("text\n%s\nlacks %q", a.text, r.says)
 			}
 			covered.note(r.tool, r.code == "")
+			if first := strings.Replace(r.args, `,"__confirm":true`, "", 1); r.code == "" && first != r.args {
+				previewed(t, r, first)
+			}
 		})
+	}
+}
+
+// previewed makes the row's call in the way it is meant: a preview first. Facts
+// that differ although nothing changed would refuse the confirmation.
+func previewed(t *testing.T, r row, first string) {
+	t.Helper()
+	b := start(t, func(d *discordtools.Deps) {
+		if r.deps != nil {
+			r.deps(d)
+		}
+		d.Config.RequirePreview = true
+	})
+	if r.setup != nil {
+		r.setup(b.world)
+	}
+	if a := b.call(r.tool, first); a.code != mcpcore.CodeDryRun {
+		t.Errorf("without its confirmation it answers %s", a.data)
+	}
+	if a := b.call(r.tool, r.args); a.code != "" {
+		t.Errorf("confirmed after its preview it answers %s", a.data)
 	}
 }
 

@@ -143,7 +143,10 @@ func TestAnswerOfAPersonIsSpent(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for range 8 { // of the same answer at once, one acts
-		wg.Go(func() { say(t, s, p) })
+		wg.Go(func() {
+			same := *p
+			say(t, s, &same)
+		})
 	}
 	wg.Wait()
 	if got := say(t, s, p); !strings.Contains(got, "HUMAN_APPROVAL_REQUIRED") || !strings.Contains(got, "used already") {

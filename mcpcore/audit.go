@@ -52,7 +52,7 @@ type AuditSink interface {
 func newEvent(ctx context.Context, c *Call, phase Phase) *AuditEvent {
 	e := &AuditEvent{
 		Phase: phase, Time: c.deps.Clock().UTC(), RequestID: c.id, Principal: c.principal,
-		Tool: c.tool.Name, Category: c.tool.Category, Effect: c.tool.Effect.String(), Idempotent: c.tool.Repeatable,
+		Tool: c.tool.Name, Category: c.tool.Category, Effect: c.Effect().String(), Idempotent: c.tool.Repeatable,
 		Args: c.Preview(), Evidence: c.evidenceKinds(), ApprovedBy: c.approver, Unexpected: c.unexpected, Transport: c.transport,
 	}
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {

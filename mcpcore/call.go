@@ -52,10 +52,15 @@ type Call struct {
 	approver   string // who did
 	unexpected bool   // confirmed without a preview
 
-	made   time.Time
-	client *client   // nil for a step of another call
-	reply  *reply    // to the question of an earlier run; nil for a first one
-	asked  *Question // what this run ended with
+	core    *core
+	parent  *Call     // nil for a call that came from a client
+	step    int       // of parent
+	steps   []planned // what it may do by Step
+	acting  bool      // its handler is running
+	reached *atomic.Bool
+	made    time.Time
+	client  *client // nil for a step of another call
+	reply   *reply  // to the question of an earlier run; nil for a first one
 
 	mu       sync.Mutex
 	evidence map[EvidenceRef]evidenceOnce
@@ -66,7 +71,7 @@ func newCall(deps *Deps, b *bound, id, principal string, raw json.RawMessage) *C
 	c := &Call{
 		id: id, tool: &b.tool, needs: b.needs, preconditions: b.preconditions, person: b.person,
 		principal: principal, transport: deps.Transport, deps: deps, passed: make([]atomic.Bool, len(deps.Chain)+1),
-		made: time.Now(),
+		core: b.core, reached: new(atomic.Bool), made: time.Now(),
 	}
 	c.args, c.fault = decode(raw)
 	if c.fault == nil {
@@ -184,7 +189,7 @@ func (c *Call) Preview() json.RawMessage {
 	if !c.guard.has(guardValidate) {
 		return json.RawMessage("{}")
 	}
-	return compact(redact.Tree(c.args, c.tool.Redact))
+	return compact(c.conceal(redact.Tree(c.args, c.tool.Redact)))
 }
 
 // Facts reads the tool's facts, once per call. An error is an [*Error]: what is

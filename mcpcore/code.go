@@ -53,6 +53,7 @@ const (
 	CodeTagVerification  Code = "TAG_VERIFICATION_FAILED"      // the read-back shows other tags; fields: channel_id, patch_succeeded
 	CodeCatalogOnly      Code = "CATALOG_ONLY"                 // the catalogue executes nothing
 	CodeToolNotAvailable Code = "TOOL_NOT_AVAILABLE"           // a tool named inside another's arguments is not there
+	CodeRecursion        Code = "PIPELINE_RECURSION"           // a step of a call would make steps itself
 	CodeDispatchMismatch Code = "DISPATCH_MODE_MISMATCH"       // a tool named inside another's arguments is of another kind
 )
 
@@ -117,6 +118,7 @@ var codes = map[Code]codeFacts{
 	CodeTagVerification:  {Server, false, "The change went through, but the tags read back differ. Read the channel before changing it again."},
 	CodeCatalogOnly:      {Client, false, "This is the catalogue. Use a server that has credentials."},
 	CodeToolNotAvailable: {Client, false, "Look the tool's name up in the tool list."},
+	CodeRecursion:        {Client, false, "Make the inner steps part of the outer list."},
 	CodeDispatchMismatch: {Client, false, "Use the tool directly."},
 }
 

@@ -33,6 +33,12 @@
 // was approved and opens once. A layer can add to a guard and can refuse
 // earlier; it cannot fake one.
 //
+// # Calls that make calls, and calls that ask
+//
+// A tool that declares [Tool.Steps] can call other tools of its server, each
+// through the whole chain ([Call.Step]). A call can ask its client's user or
+// model once, and runs again as a whole with the answer ([Question]).
+//
 // # Errors
 //
 // There is one error type, [Error], with a code from a closed table. It is

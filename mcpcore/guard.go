@@ -102,6 +102,9 @@ func (c *Call) Validate() error {
 	if err := c.hear(); err != nil {
 		return err
 	}
+	if err := c.plan(); err != nil {
+		return err
+	}
 	c.guard |= guardValidate
 	return nil
 }
@@ -234,6 +237,9 @@ func interlock(ctx context.Context, c *Call) (*Result, error) {
 	if err := c.spend(ctx); err != nil {
 		return nil, err
 	}
+	c.reached.Store(true)
+	c.acting = true
+	defer func() { c.acting = false }()
 	res, err := c.tool.impl.run(ctx, c)
 	if _, known := errors.AsType[*Error](err); !known && errors.Is(err, context.DeadlineExceeded) && c.tool.Effect != Read && !c.tool.Repeatable {
 		return nil, &Error{Code: CodeOutcomeUnknown, Detail: "the deadline passed while the tool was acting", Cause: err}

@@ -3,6 +3,7 @@ package mcpcore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"maps"
 	"regexp"
@@ -119,27 +120,34 @@ func (c *Call) Ask(q Question) error {
 	case (q.Form == nil) == (q.Sample == nil), !questionName.MatchString(q.Name), len(q.Keep) > maxKeep, len(q.Keep) > 0 && !json.Valid(q.Keep):
 		return Errorf(CodeInternal, "%s asked its client a malformed question", c.tool.Name)
 	}
-	c.asked = &q
-	return &Error{Code: CodeInputRequired, Detail: "the client is asked"}
+	return &Error{Code: CodeInputRequired, Detail: "the client is asked", Cause: &asked{q, c.id}}
 }
+
+// asked is the cause of the error that ends a run with a question.
+type asked struct {
+	Question
+	call string // its id
+}
+
+func (a *asked) Error() string { return "question " + a.Name }
 
 var questionName = regexp.MustCompile(`^[a-z][a-z_]{0,30}$`)
 
 // question is what the run ended with, nil when it ended otherwise.
 func (c *Call) question(err error) *Question {
-	if err == nil || c.asked == nil || asError(err).Code != CodeInputRequired {
-		return nil
+	if a, ok := errors.AsType[*asked](err); ok && a.call == c.id && asError(err).Code == CodeInputRequired {
+		return &a.Question
 	}
-	return c.asked
+	return nil
 }
 
-// Asked tells which kind of question the run ended with: for layers, of an
-// error with the code INPUT_REQUIRED.
-func (c *Call) Asked() (kind QuestionKind, asked bool) {
-	if c.asked == nil {
-		return "", false
+// Asks tells layers whether a run ends with a question, and whom it is for. Such
+// a run is not the end of the call.
+func Asks(err error) (kind QuestionKind, asks bool) {
+	if a, ok := errors.AsType[*asked](err); ok && asError(err).Code == CodeInputRequired {
+		return a.kind(), true
 	}
-	return c.asked.kind(), true
+	return "", false
 }
 
 // Answer is the client's answer to the call's question of that name. ok is false

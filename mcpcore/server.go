@@ -131,9 +131,12 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	for _, layer := range deps.Chain {
 		filled = append(filled, layer.Fills...)
 	}
-	k := &core{deps: &deps, handler: handler, seal: seal, slots: make(chan struct{}, deps.InFlight)}
+	k := &core{
+		deps: &deps, handler: handler, seal: seal, slots: make(chan struct{}, deps.InFlight), tools: make(map[string]*bound, len(deps.Tools)),
+	}
 	for _, t := range deps.Tools {
-		b := &bound{tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t), person: deps.person(&t)}
+		b := &bound{core: k, tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t), person: deps.person(&t)}
+		k.tools[t.Name] = b
 		server.AddTool(definition(b, filled), k.serve(b))
 	}
 	return server, nil
@@ -145,10 +148,12 @@ type core struct {
 	handler Handler
 	seal    *sealer
 	slots   chan struct{}
+	tools   map[string]*bound // by name; not changed once the server is built
 }
 
 // bound is a tool in a server, with what was worked out for it once.
 type bound struct {
+	core          *core
 	tool          Tool
 	needs         guards
 	preconditions []Precondition
@@ -170,7 +175,7 @@ func (b *bound) fields() []string {
 
 func definition(b *bound, filled []string) *mcp.Tool {
 	t := &b.tool
-	destructive, open := t.Effect == Destroy, t.Scope != LocalScope
+	destructive, open := t.Effect == Destroy, t.Scope != LocalScope || t.Steps != nil
 	a := &mcp.ToolAnnotations{ReadOnlyHint: t.Effect == Read, IdempotentHint: t.Repeatable, OpenWorldHint: &open}
 	if t.Effect != Read {
 		a.DestructiveHint = &destructive
@@ -331,6 +336,9 @@ func (d *Deps) checkTool(t *Tool) (problems []error) {
 	}
 	if t.Gate < ByEffect || t.Gate > Reviewed {
 		problem("its gate is unknown")
+	}
+	if t.Effect == Read && t.Steps != nil {
+		problem("it only reads and makes steps, which may write")
 	}
 	if t.Effect == Read && t.EffectiveGate() != NoGate {
 		problem("it only reads and has the gate %s", t.EffectiveGate())

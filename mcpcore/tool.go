@@ -135,6 +135,11 @@ type Tool struct {
 	// arguments.
 	Payload func(call *Call) (PayloadReview, error)
 
+	// Steps lists the calls of other tools that a call of this one may make, from
+	// its frozen arguments; see [Step]. It is asked once per call and changes
+	// nothing; its error refuses the call. nil for a tool that makes none.
+	Steps func(call *Call) ([]Step, error)
+
 	impl *impl
 }
 

@@ -67,7 +67,7 @@ func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middlew
 			if span.IsRecording() { // only now it is known which arguments are private
 				span.AddEvent("mcp.tool.args", trace.WithTimestamp(start), trace.WithAttributes(attribute.String("mcp.args.redacted", string(call.Preview()))))
 			}
-			if kind, ok := call.Asked(); ok && codeOf(err) == string(mcpcore.CodeInputRequired) {
+			if kind, asks := mcpcore.Asks(err); asks {
 				span.SetName("mcp.question." + t.Name)
 				span.SetAttributes(attribute.String("mcp.question.kind", string(kind)))
 				return res, err

@@ -75,6 +75,9 @@ func (f *fitter) issue(path, code, format string, args ...any) {
 }
 
 func (f *fitter) object(object map[string]any, s *schema.Schema, path string) {
+	if s.Foreign {
+		return // another call's to look into
+	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		at := join(path, key)
 		if slices.Contains(Authorization, key) {

@@ -326,6 +326,8 @@ type wire struct {
 	MinItems    json.Number     `json:"minItems"`
 	MaxItems    json.Number     `json:"maxItems"`
 	Items       json.RawMessage `json:"items"`
+
+	AdditionalProperties bool `json:"additionalProperties"`
 }
 
 const idPattern = "^[0-9]{17,20}$"
@@ -351,6 +353,7 @@ func (b *builder) parse(text, where string) *Schema {
 	default:
 		b.fail(where, "its own schema: type must be one name")
 	}
+	s.Open, s.Foreign = w.AdditionalProperties, w.AdditionalProperties
 	if w.Items != nil {
 		s.Items = b.parse(string(w.Items), where+"[]")
 	}

@@ -43,6 +43,7 @@ type Schema struct {
 	Items       *Schema    // of an array; nil allows anything
 	Properties  []Property // of an object, in declaration order
 	Open        bool       // of an object: other keys are allowed
+	Foreign     bool       // of an open object: another tool's arguments, which are left as they are
 	Values      *Schema    // of an open object: what the other keys hold; nil allows anything
 }
 

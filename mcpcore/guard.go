@@ -153,7 +153,7 @@ func (c *Call) Approve(ctx context.Context, spend ...Spend) error {
 				return err
 			}
 		}
-		if c.person {
+		if c.person && !c.approvedWithParent() {
 			if err := c.askPerson(ctx); err != nil {
 				return err
 			}

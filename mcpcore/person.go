@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/internal/canon"
+	"github.com/guildwarden/guildwarden/internal/redact"
 )
 
 // ApprovalRequest is what a person is asked.
@@ -55,7 +57,11 @@ func (c *Call) askPerson(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := c.deps.Approver.Ask(ctx, ApprovalRequest{Call: c, Facts: facts, Question: c.forPerson(facts)})
+	question, err := c.forPerson(facts)
+	if err != nil {
+		return err
+	}
+	st, err := c.deps.Approver.Ask(ctx, ApprovalRequest{Call: c, Facts: facts, Question: question})
 	if err != nil {
 		if e, ok := errors.AsType[*Error](err); ok {
 			return e
@@ -73,6 +79,12 @@ func (c *Call) askPerson(ctx context.Context) error {
 		return nil
 	}
 	return c.Pledge(ctx, cmp.Or(st.Purpose, ForPerson), st.ID)
+}
+
+// approvedWithParent reports whether a person approved this step with the call
+// that makes it.
+func (c *Call) approvedWithParent() bool {
+	return c.parent != nil && c.parent.guard.has(guardApprove) && c.parent.steps[c.step].person()
 }
 
 func (c *Call) pending(st ApprovalState) error {
@@ -96,22 +108,30 @@ func refusedBy(d Decision) *Error {
 	return e
 }
 
-// What is shown of an argument, and of all of them.
+// What is shown of an id or a name, of an argument or a step, and of all of it,
+// in characters.
 const (
-	maxShown     = 300
-	maxQuestion  = 4000
+	maxName      = 300
+	maxShown     = 2000
+	maxQuestion  = 8000
 	shownOfLists = 20
 )
 
-// forPerson is what a person reads before deciding.
-func (c *Call) forPerson(facts Facts) string {
+// forPerson is what a person reads before deciding. What is too long to be shown
+// is refused, since nobody could approve it.
+func (c *Call) forPerson(facts Facts) (string, error) {
 	var b strings.Builder
-	title := cmp.Or(c.tool.Title, c.tool.Name)
-	fmt.Fprintf(&b, "%s? (%s, asked by %s)\n", title, c.tool.Name, literal(c.principal))
+	fmt.Fprintf(&b, "%s? (%s, asked by %s)\n", cmp.Or(c.tool.Title, c.tool.Name), c.tool.Name, literal(c.principal))
+	if c.steps != nil {
+		if err := c.stepsForPerson(&b); err != nil {
+			return "", err
+		}
+	}
 	shown := map[string]bool{}
-	for i, id := range c.IDs() {
+	ids := c.IDs()
+	for i, id := range ids {
 		if i == shownOfLists {
-			fmt.Fprintf(&b, "and %d more ids\n", len(c.IDs())-i)
+			fmt.Fprintf(&b, "and %d more ids\n", len(ids)-i)
 			break
 		}
 		shown[id.Path] = true
@@ -121,28 +141,51 @@ func (c *Call) forPerson(facts Facts) string {
 		b.WriteString(facts.lines())
 		b.WriteByte('\n')
 	}
-	var rest map[string]json.RawMessage
-	_ = json.Unmarshal(c.Preview(), &rest) // it is an object of ours
+	rest, _ := redact.Whole(c.args, c.tool.Redact).(map[string]any)
 	for _, name := range c.Names() {
-		if !shown[name] {
-			fmt.Fprintf(&b, "%s: %s\n", name, short(visible(rest[name])))
+		if !shown[name] && c.steps == nil {
+			fmt.Fprintf(&b, "%s: %s\n", name, short(visible(compact(rest[name]))))
 		}
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
-	if runes := []rune(text); len(runes) > maxQuestion {
-		text = string(runes[:maxQuestion]) + "…"
+	if utf8.RuneCountInString(text) > maxQuestion {
+		return "", Errorf(CodeHumanRequired, "this is too much to be shown to a person at once").
+			WithHint("Make fewer steps in one call, or send less in it.").With("tool", c.tool.Name)
 	}
-	return text
+	return text, nil
 }
 
-// literal is a text as a JSON literal on one line.
-func literal(s string) string { return visible(canon.AppendString(nil, short(s))) }
-
-func short(s string) string {
-	if runes := []rune(s); len(runes) > maxShown {
-		return string(runes[:maxShown]) + "…"
+// stepsForPerson writes every step that a person must approve, with its final
+// arguments.
+func (c *Call) stepsForPerson(b *strings.Builder) error {
+	for i, s := range c.steps {
+		if !s.person() {
+			continue
+		}
+		if s.Depends {
+			return Errorf(CodeHumanRequired, "a person must approve step %d (%s), and its arguments depend on an earlier result, so nobody can see them yet", i+1, s.Tool).
+				WithHint("Make the earlier steps first, then call %s itself with its final arguments.", s.Tool).With("tool", c.tool.Name)
+		}
+		fmt.Fprintf(b, "step %d: %s (%s) %s\n", i+1, cmp.Or(s.bound.tool.Title, s.Tool), s.Tool, short(visible(compact(s.redacted(redact.Whole)))))
 	}
-	return s
+	return nil
+}
+
+// literal is an id or a name as a JSON literal on one line.
+func literal(s string) string {
+	if runes := []rune(s); len(runes) > maxName {
+		s = string(runes[:maxName]) + "…"
+	}
+	return visible(canon.AppendString(nil, s))
+}
+
+// short is a line as far as it is shown. What was cut off is said.
+func short(s string) string {
+	runes := []rune(s)
+	if len(runes) <= maxShown {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d characters more)", string(runes[:maxShown]), len(runes)-maxShown)
 }
 
 // InLedger is the approver whose questions wait in the server's ledger for

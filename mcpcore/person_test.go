@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -382,7 +383,7 @@ func TestQuestionToAPerson(t *testing.T) {
 	u := &user{answer: yes()}
 	client := join(t, personDeps(d, mcpcore.AtClient{}), eras[1], u.options())
 	args, err := json.Marshal(map[string]any{
-		"guild_id": guild, "title": "x\u202e\nguild_id: \"1\"\u2028" + strings.Repeat("long ", 200), "note": "canary-private",
+		"guild_id": guild, "title": "x\u202e\nguild_id: \"1\"\u2028" + strings.Repeat("long ", 1000), "note": "canary-private",
 		"tags": []string{"710000000000000001", "710000000000000002"},
 	})
 	if err != nil {
@@ -403,7 +404,7 @@ func TestQuestionToAPerson(t *testing.T) {
 		}
 	}
 	title := lines[len(lines)-1]
-	if !strings.HasPrefix(title, `title: "x\u202e\nguild_id: \"1\"\u2028long`) || !strings.HasSuffix(title, `...[TRUNCATED]"`) || len(title) > 400 {
+	if !strings.HasPrefix(title, `title: "x\u202e\nguild_id: \"1\"\u2028long`) || !strings.HasSuffix(title, " characters more)") || len(title) > 2100 {
 		t.Errorf("the title is shown as %s", title)
 	}
 	if got := strings.Join(lines, "\n"); strings.Contains(got, "canary") {
@@ -487,5 +488,48 @@ func TestPreviewsNeedTheirLedger(t *testing.T) {
 	deps.Ledger, deps.RequirePreview, deps.Tools = nil, true, []mcpcore.Tool{d.list()}
 	if _, err := mcpcore.BuildServer(deps); err == nil || !strings.Contains(err.Error(), "RequirePreview") {
 		t.Errorf("it builds: %v", err)
+	}
+}
+
+// A call that makes steps asks once, with every step that a person must approve
+// and its final arguments.
+func TestPersonApprovesSteps(t *testing.T) {
+	t.Parallel()
+	step := func(tool, args, more string) string { return `{"tool":"` + tool + `","args":` + args + more + `}` }
+	update, list := step("ticket_update", `{"guild_id":"700000000000000001","title":"Fire","note":"canary-private"}`, ""), step("tickets_list", goodList, "")
+	for _, row := range []struct {
+		name   string
+		steps  []string
+		agrees bool
+		asked  int64
+		ran    int
+		says   string
+	}{
+		{"two writes and a read", []string{update, list, step("ticket_update", `{"guild_id":"700000000000000002","title":"Flood"}`, "")}, true, 1, 3, `"code":""`},
+		{"a no", []string{list, update}, false, 1, 0, "HUMAN_APPROVAL_REFUSED"},
+		{"reads alone", []string{list, list}, false, 0, 2, `"code":""`},
+		{"a later one that depends", []string{update, step("ticket_update", `{}`, `,"depends":true,"give":`+goodUpdate)}, true, 0, 0, "step 2 (ticket_update), and its arguments depend"},
+		{"a read that depends", []string{update, step("tickets_list", `{}`, `,"depends":true,"give":`+goodList)}, true, 1, 2, `"code":""`},
+		{"too much to read", slices.Repeat([]string{step("ticket_update", `{"guild_id":"700000000000000001","title":"`+strings.Repeat("long ", 80)+`","form":{"color":"`+strings.Repeat("red ", 200)+`"}}`, "")}, 20), true, 0, 0, "too much to be shown"},
+	} {
+		for _, era := range eras {
+			t.Run(row.name+" "+era, func(t *testing.T) {
+				t.Parallel()
+				d, l := &desk{}, newLedger()
+				deps := personDeps(d, mcpcore.AtClient{})
+				deps.Ledger = l
+				deps.Tools = append(deps.Tools, relaying(nil))
+				u := &user{answer: &mcp.ElicitResult{Action: "accept", Content: map[string]any{"approve": row.agrees}}}
+				client := join(t, deps, era, u.options())
+				got := say(t, client, &mcp.CallToolParams{Name: "relay", Arguments: json.RawMessage(`{"steps":[` + strings.Join(row.steps, ",") + `]}`)})
+				if !strings.Contains(got, row.says) || u.asked.Load() != row.asked || len(d.runs()) != row.ran {
+					t.Errorf("got %s, asked %d times, ran %v", got, u.asked.Load(), d.runs())
+				}
+				if question, _ := u.last.Load().(string); row.asked == 1 &&
+					(!strings.Contains(question, `Change a ticket (ticket_update) {"guild_id":"700000000000000001","note":"[REDACTED:14ch]","title":"Fire"}`) || strings.Contains(question, "tickets_list")) {
+					t.Errorf("the question is\n%s", question)
+				}
+			})
+		}
 	}
 }

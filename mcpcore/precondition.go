@@ -35,7 +35,7 @@ type Policy struct {
 	Name    string
 	Match   func(*Tool) bool
 	Require []Precondition
-	Person  bool // a person must approve every call; tools that only read need none
+	Person  bool // a person must approve every call; tools that only read, or only make steps, need none by it
 }
 
 func refusal(ctx context.Context, c *Call, p Precondition, err error) error {
@@ -100,7 +100,8 @@ func (d *Deps) preconditions(t *Tool) []Precondition {
 	return all
 }
 
-// person reports whether a person must approve calls of the tool.
+// person reports whether a person must approve calls of the tool. What a call
+// does through others is theirs to say: see [Call.plan].
 func (d *Deps) person(t *Tool) bool {
-	return t.Person || t.Effect != Read && slices.ContainsFunc(d.Policies, func(p Policy) bool { return p.Person && p.matches(t) })
+	return t.Person || t.Effect != Read && t.Steps == nil && slices.ContainsFunc(d.Policies, func(p Policy) bool { return p.Person && p.matches(t) })
 }

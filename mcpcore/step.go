@@ -74,9 +74,17 @@ func (c *Call) plan() error {
 	c.steps = make([]planned, len(steps))
 	for i, s := range steps {
 		c.steps[i] = planned{Step: s, bound: c.core.tools[s.Tool]}
+		if c.steps[i].person() {
+			c.person = true
+			c.needs |= guardApprove
+		}
 	}
 	return nil
 }
+
+// person reports whether a person must approve the step: with the call that makes
+// it, since a step asks nobody.
+func (s *planned) person() bool { return s.bound != nil && s.bound.person }
 
 // Steps are the steps that the call may make, in their order. It is nil before
 // [Call.Validate].
@@ -204,15 +212,21 @@ func (c *Call) conceal(shown any) any {
 			continue
 		}
 		shown = replaceAt(shown, strings.Split(s.At, "."), func(any) any {
-			object, fault := args.Parse(s.Args)
-			if s.bound == nil || fault != nil {
-				return "[REDACTED:value]"
-			}
-			args.TakeAuthorization(object)
-			return redact.Tree(object, s.bound.tool.Redact)
+			return s.redacted(redact.Tree)
 		})
 	}
 	return shown
+}
+
+// redacted is the step's arguments as they may be shown: without authorization
+// fields, and hidden whole where nobody knows what of them is private.
+func (s *planned) redacted(by func(any, []string) any) any {
+	object, fault := args.Parse(s.Args)
+	if s.bound == nil || fault != nil {
+		return "[REDACTED:value]"
+	}
+	args.TakeAuthorization(object)
+	return by(object, s.bound.tool.Redact)
 }
 
 // replaceAt replaces, in place, what stands at the path; where nothing does,

@@ -17,7 +17,12 @@ const keepChars = 100
 // keys named in private, are replaced by markers, texts over 200 characters are
 // cut, and credentials inside other texts are masked. The original is not
 // changed.
-func Tree(v any, private []string) any {
+func Tree(v any, private []string) any { return tree(v, private, short) }
+
+// Whole is [Tree] without the cutting, for somebody who must see it all.
+func Whole(v any, private []string) any { return tree(v, private, strings.Clone) }
+
+func tree(v any, private []string, cut func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -25,7 +30,7 @@ func Tree(v any, private []string) any {
 			if secretKey(k) || slices.Contains(private, k) {
 				item = marker(item)
 			} else {
-				item = Tree(item, private)
+				item = tree(item, private, cut)
 			}
 			out[short(Text(k))] = item
 		}
@@ -33,11 +38,11 @@ func Tree(v any, private []string) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = Tree(item, private)
+			out[i] = tree(item, private, cut)
 		}
 		return out
 	case string:
-		return short(Text(v))
+		return cut(Text(v))
 	}
 	return v
 }

@@ -23,8 +23,9 @@ type ApprovalRequest struct {
 
 	// Question is for the person to read: lines written here, with the exact ids
 	// first. What callers and Discord wrote stands in it as JSON literals on one
-	// line each, shortened, with nothing in them that could pass for another
-	// line.
+	// line each, with nothing in them that could pass for another line. It holds
+	// what [Tool.Redact] keeps out of records, since nobody can decide about what
+	// they do not see; secrets are masked.
 	Question string
 }
 
@@ -43,8 +44,7 @@ type ApprovalState struct {
 type Approver interface {
 	// Ask puts the question, or finds the one already put for the same call, and
 	// may answer at once that it is pending. An [*Error] refuses with its code,
-	// ErrFactsChanged with FACTS_CHANGED, any other error with
-	// LEDGER_UNAVAILABLE.
+	// any other error as HUMAN_APPROVAL_REQUIRED: nobody could be asked.
 	Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, error)
 }
 
@@ -63,10 +63,10 @@ func (c *Call) askPerson(ctx context.Context) error {
 	}
 	st, err := c.deps.Approver.Ask(ctx, ApprovalRequest{Call: c, Facts: facts, Question: question})
 	if err != nil {
-		if e, ok := errors.AsType[*Error](err); ok {
-			return e
+		if _, ok := errors.AsType[*Error](err); ok || ctx.Err() != nil {
+			return err
 		}
-		return c.ledgerError(ctx, err, "a person could not be asked")
+		return &Error{Code: CodeHumanRequired, Detail: "a person must approve this, and asking one failed", Cause: err, Fields: map[string]any{"tool": c.tool.Name}}
 	}
 	switch {
 	case st.Decision == nil:
@@ -141,7 +141,7 @@ func (c *Call) forPerson(facts Facts) (string, error) {
 		b.WriteString(facts.lines())
 		b.WriteByte('\n')
 	}
-	rest, _ := redact.Whole(c.args, c.tool.Redact).(map[string]any)
+	rest, _ := redact.Secrets(c.args).(map[string]any)
 	for _, name := range c.Names() {
 		if !shown[name] && c.steps == nil {
 			fmt.Fprintf(&b, "%s: %s\n", name, short(visible(compact(rest[name]))))
@@ -166,7 +166,7 @@ func (c *Call) stepsForPerson(b *strings.Builder) error {
 			return Errorf(CodeHumanRequired, "a person must approve step %d (%s), and its arguments depend on an earlier result, so nobody can see them yet", i+1, s.Tool).
 				WithHint("Make the earlier steps first, then call %s itself with its final arguments.", s.Tool).With("tool", c.tool.Name)
 		}
-		fmt.Fprintf(b, "step %d: %s (%s) %s\n", i+1, cmp.Or(s.bound.tool.Title, s.Tool), s.Tool, short(visible(compact(s.redacted(redact.Whole)))))
+		fmt.Fprintf(b, "step %d: %s (%s) %s\n", i+1, cmp.Or(s.bound.tool.Title, s.Tool), s.Tool, short(visible(compact(s.shown(redact.Secrets)))))
 	}
 	return nil
 }

@@ -351,7 +351,7 @@ func TestApproverOfOnesOwn(t *testing.T) {
 		}, mcpcore.CodeHumanRefused},
 		{"a failure", func(context.Context, mcpcore.ApprovalRequest) (mcpcore.ApprovalState, error) {
 			return mcpcore.ApprovalState{}, errors.New("canary-dsn")
-		}, mcpcore.CodeLedger},
+		}, mcpcore.CodeHumanRequired},
 		{"a panic", func(context.Context, mcpcore.ApprovalRequest) (mcpcore.ApprovalState, error) {
 			panic("canary-dsn")
 		}, mcpcore.CodeInternal},
@@ -383,7 +383,7 @@ func TestQuestionToAPerson(t *testing.T) {
 	u := &user{answer: yes()}
 	client := join(t, personDeps(d, mcpcore.AtClient{}), eras[1], u.options())
 	args, err := json.Marshal(map[string]any{
-		"guild_id": guild, "title": "x\u202e\nguild_id: \"1\"\u2028" + strings.Repeat("long ", 1000), "note": "canary-private",
+		"guild_id": guild, "title": "x\u202e\nguild_id: \"1\"\u2028" + strings.Repeat("long ", 1000), "note": "for the person", "form": map[string]string{"token": "canary-token"},
 		"tags": []string{"710000000000000001", "710000000000000002"},
 	})
 	if err != nil {
@@ -396,7 +396,8 @@ func TestQuestionToAPerson(t *testing.T) {
 		`guild_id: "700000000000000001"`,
 		`tags.0: "710000000000000001"`,
 		`tags.1: "710000000000000002"`,
-		`note: "[REDACTED:14ch]"`,
+		`form: {"token":"[REDACTED:12ch]"}`,
+		`note: "for the person"`,
 	}
 	for i, line := range want {
 		if i >= len(lines) || lines[i] != line {
@@ -496,7 +497,7 @@ func TestPreviewsNeedTheirLedger(t *testing.T) {
 func TestPersonApprovesSteps(t *testing.T) {
 	t.Parallel()
 	step := func(tool, args, more string) string { return `{"tool":"` + tool + `","args":` + args + more + `}` }
-	update, list := step("ticket_update", `{"guild_id":"700000000000000001","title":"Fire","note":"canary-private"}`, ""), step("tickets_list", goodList, "")
+	update, list := step("ticket_update", `{"guild_id":"700000000000000001","title":"Fire","note":"for the person"}`, ""), step("tickets_list", goodList, "")
 	for _, row := range []struct {
 		name   string
 		steps  []string
@@ -526,7 +527,7 @@ func TestPersonApprovesSteps(t *testing.T) {
 					t.Errorf("got %s, asked %d times, ran %v", got, u.asked.Load(), d.runs())
 				}
 				if question, _ := u.last.Load().(string); row.asked == 1 &&
-					(!strings.Contains(question, `Change a ticket (ticket_update) {"guild_id":"700000000000000001","note":"[REDACTED:14ch]","title":"Fire"}`) || strings.Contains(question, "tickets_list")) {
+					(!strings.Contains(question, `Change a ticket (ticket_update) {"guild_id":"700000000000000001","note":"for the person","title":"Fire"}`) || strings.Contains(question, "tickets_list")) {
 					t.Errorf("the question is\n%s", question)
 				}
 			})

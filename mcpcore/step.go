@@ -212,21 +212,21 @@ func (c *Call) conceal(shown any) any {
 			continue
 		}
 		shown = replaceAt(shown, strings.Split(s.At, "."), func(any) any {
-			return s.redacted(redact.Tree)
+			return s.shown(func(v any) any { return redact.Tree(v, s.bound.tool.Redact) })
 		})
 	}
 	return shown
 }
 
-// redacted is the step's arguments as they may be shown: without authorization
-// fields, and hidden whole where nobody knows what of them is private.
-func (s *planned) redacted(by func(any, []string) any) any {
+// shown is the step's arguments without authorization fields, as hide leaves
+// them.
+func (s *planned) shown(hide func(any) any) any {
 	object, fault := args.Parse(s.Args)
 	if s.bound == nil || fault != nil {
-		return "[REDACTED:value]"
+		return "[REDACTED:value]" // nobody knows what of them is private
 	}
 	args.TakeAuthorization(object)
-	return by(object, s.bound.tool.Redact)
+	return hide(object)
 }
 
 // replaceAt replaces, in place, what stands at the path; where nothing does,

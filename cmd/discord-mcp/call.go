@@ -72,7 +72,7 @@ tool succeeded, 1 when it was refused or failed, 2 when it could not be called.`
 
 // callOnce calls a tool through a client of the server's own.
 func callOnce(ctx context.Context, server *mcp.Server, tool string, arguments json.RawMessage) (*mcp.CallToolResult, error) {
-	session, err := client(ctx, server)
+	session, err := client(ctx, server, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +81,12 @@ func callOnce(ctx context.Context, server *mcp.Server, tool string, arguments js
 }
 
 // client connects to the server in this process.
-func client(ctx context.Context, server *mcp.Server) (*mcp.ClientSession, error) {
+func client(ctx context.Context, server *mcp.Server, o *mcp.ClientOptions) (*mcp.ClientSession, error) {
 	ours, theirs := mcp.NewInMemoryTransports()
 	if _, err := server.Connect(ctx, theirs, nil); err != nil {
 		return nil, err
 	}
-	return mcp.NewClient(&mcp.Implementation{Name: "discord-mcp", Version: "1"}, nil).Connect(ctx, ours, nil)
+	return mcp.NewClient(&mcp.Implementation{Name: "discord-mcp", Version: "1"}, o).Connect(ctx, ours, nil)
 }
 
 func printJSON(w io.Writer, v any) error {

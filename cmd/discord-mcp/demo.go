@@ -17,6 +17,7 @@ import (
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 )
 
 func demoCommand() *cobra.Command {
@@ -25,7 +26,7 @@ func demoCommand() *cobra.Command {
 		Short: "Show what it does, on a Discord in this process; needs no token and ends by itself",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d := &demo{out: os.Stdout, color: boot.IsTerminal(os.Stdout), world: sandbox.Demo()}
+			d := &demo{out: os.Stdout, color: boot.IsTerminal(os.Stdout), world: sandbox.Demo(), ledger: ledger.NewMemory(nil)}
 			return d.run(cmd.Context())
 		},
 	}
@@ -33,17 +34,18 @@ func demoCommand() *cobra.Command {
 
 // demo is a guided run: real calls of a real client on the sandbox.
 type demo struct {
-	out   io.Writer
-	color bool
-	world *sandbox.Discord
-	audit auditLog
-	step  int
+	out    io.Writer
+	color  bool
+	world  *sandbox.Discord
+	ledger mcpcore.Ledger
+	audit  auditLog
+	step   int
 }
 
 func (d *demo) run(ctx context.Context) error {
 	d.print("Guildwarden %s on a furnished Discord in this process: no token, no network.", boot.Version())
 
-	careful, err := d.connect(ctx, false)
+	careful, err := d.connect(ctx, discordtools.Config{})
 	if err != nil {
 		return err
 	}
@@ -104,7 +106,7 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 
-	armed, err := d.connect(ctx, true)
+	armed, err := d.connect(ctx, discordtools.Config{Armed: true})
 	if err != nil {
 		return err
 	}
@@ -114,6 +116,17 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	d.print("  deleted")
+
+	staffed, err := d.connect(ctx, discordtools.Config{Armed: true, Person: discordtools.PersonGated})
+	if err != nil {
+		return err
+	}
+	defer staffed.Close()
+	d.say("With MCP_HUMAN_APPROVAL=gated a person is asked as well. This one says no.")
+	ban := args{"guild_id": guild, "user_id": string(sandbox.DemoNewcomer), "__confirm": true}
+	if err := d.refused(ctx, staffed, "members_ban", ban, mcpcore.CodeHumanRefused); err != nil {
+		return err
+	}
 
 	d.say("Every act left a record: the intent before it, the outcome after it.")
 	for _, e := range d.audit.all() {
@@ -129,16 +142,22 @@ func (d *demo) run(ctx context.Context) error {
 
 type args map[string]any
 
-// connect starts a server on the world and connects an agent to it.
-func (d *demo) connect(ctx context.Context, armed bool) (*mcp.ClientSession, error) {
+// connect starts a server on the world and connects an agent to it, whose user
+// refuses what they are asked.
+func (d *demo) connect(ctx context.Context, config discordtools.Config) (*mcp.ClientSession, error) {
 	server, err := discordtools.BuildServer(discordtools.Deps{
-		Session: d.world.Session(), Config: discordtools.Config{Armed: armed}, Audit: &d.audit,
+		Session: d.world.Session(), Config: config, Audit: &d.audit, Ledger: d.ledger,
 		Name: "discord-mcp", Version: boot.Version(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return client(ctx, server)
+	return client(ctx, server, &mcp.ClientOptions{
+		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			d.print("%s", indent(r.Params.Message))
+			return &mcp.ElicitResult{Action: "decline"}, nil
+		},
+	})
 }
 
 // call shows a call and expects it to succeed.

@@ -24,7 +24,7 @@ func toolsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			session, err := client(cmd.Context(), server)
+			session, err := client(cmd.Context(), server, nil)
 			if err != nil {
 				return err
 			}

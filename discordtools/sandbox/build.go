@@ -140,6 +140,24 @@ func (d *Discord) AddMessage(in discord.ChannelID, m Message) discord.MessageID 
 	return m.ID
 }
 
+// AddReaction has a user react to a message.
+func (d *Discord) AddReaction(in discord.ChannelID, to discord.MessageID, e EmojiRef, by discord.UserID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, m := known(d.world.channels, in).find(to)
+	if m == nil {
+		panic(fmt.Sprintf("sandbox: there is no message %s", to))
+	}
+	i := m.reaction(e)
+	if i < 0 {
+		i = len(m.Reactions)
+		m.Reactions = append(m.Reactions, Reaction{Emoji: e})
+	}
+	if r := &m.Reactions[i]; !slices.Contains(r.Users, by) {
+		r.Users = append(r.Users, by)
+	}
+}
+
 // AddEmoji adds an emoji of a guild.
 func (d *Discord) AddEmoji(in discord.GuildID, e Emoji) discord.EmojiID {
 	d.mu.Lock()

@@ -19,8 +19,9 @@ const keepChars = 100
 // changed.
 func Tree(v any, private []string) any { return tree(v, private, short) }
 
-// Whole is [Tree] without the cutting, for somebody who must see it all.
-func Whole(v any, private []string) any { return tree(v, private, strings.Clone) }
+// Secrets is a copy of a JSON tree in which only secrets are hidden, for somebody
+// who must see the rest whole to decide about it.
+func Secrets(v any) any { return tree(v, nil, strings.Clone) }
 
 func tree(v any, private []string, cut func(string) string) any {
 	switch v := v.(type) {

@@ -66,6 +66,7 @@ type soak struct {
 	world   atomic.Pointer[sandbox.Discord]
 	trouble atomic.Pointer[trouble]
 	struck  atomic.Int64
+	done    atomic.Int64 // writes that succeeded
 
 	mu       sync.Mutex
 	executed map[string]int // by what the write says
@@ -140,6 +141,9 @@ func (s *soak) call(caller, n int) {
 	s.calls[string(code)]++
 	if r.Method == "POST" || r.Method == "PATCH" {
 		s.ended[words] = code
+		if code == "" {
+			s.done.Add(1)
+		}
 	}
 }
 
@@ -154,12 +158,23 @@ func (s *soak) run(t trouble) {
 	s.world.Store(world)
 	s.trouble.Store(&t)
 	s.struck.Store(0)
+	s.done.Store(0)
 
+	// Where some must succeed, a machine that is busy elsewhere gets more time: an
+	// open breaker lets nothing through for a while.
 	end := time.Now().Add(s.length)
+	last := end
+	if !t.outage {
+		last = end.Add(20 * s.length)
+	}
+	more := func() bool {
+		now := time.Now()
+		return now.Before(end) || s.done.Load() == 0 && now.Before(last)
+	}
 	var callers sync.WaitGroup
 	for i := range soakCallers {
 		callers.Go(func() {
-			for n := 0; time.Now().Before(end); n++ {
+			for n := 0; more(); n++ {
 				s.call(i, n)
 				time.Sleep(s.pace(time.Duration(100+rand.IntN(300)) * time.Millisecond))
 			}
@@ -170,12 +185,10 @@ func (s *soak) run(t trouble) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	done := 0
 	for words, code := range s.ended {
 		n := s.executed[words]
 		switch code {
 		case "":
-			done++
 			if n != 1 {
 				s.Errorf("%s: write %s succeeded and was carried out %d times", t.name, words, n)
 			}
@@ -191,7 +204,7 @@ func (s *soak) run(t trouble) {
 			s.Errorf("%s: write %s ended as %s", t.name, words, code)
 		}
 	}
-	if (done > 0) == t.outage {
+	if done := s.done.Load(); (done > 0) == t.outage {
 		s.Errorf("%s: %d of %d writes succeeded", t.name, done, len(s.ended))
 	}
 	if t.share > 0 && s.struck.Load() == 0 {

@@ -8,14 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
 // Memory is a ledger that ends with the process. Of each purpose it keeps
-// [mcpcore.MaxApprovals]; when they are more, the oldest that nobody used makes
-// room, then the oldest that is over. It is safe for concurrent use.
+// [mcpcore.MaxApprovals]; the oldest makes room for one more, used or not. It is
+// safe for concurrent use.
 type Memory struct {
 	clock func() time.Time
 
@@ -33,30 +31,9 @@ func NewMemory(clock func() time.Time) *Memory {
 
 // shelf holds the approvals of one purpose.
 type shelf struct {
-	byID  map[mcpcore.ApprovalID]*record
-	order []*record // oldest first
+	byID  map[mcpcore.ApprovalID]*Record
+	order []*Record // oldest first
 }
-
-// record is an approval and its end.
-type record struct {
-	mcpcore.Approval
-	spent bool
-}
-
-// over says why nothing can be done with the approval any more; nil while it
-// lives.
-func (r *record) over(now time.Time) error {
-	switch {
-	case r.spent:
-		return mcpcore.ErrApprovalSpent
-	case !now.Before(r.Expires):
-		return mcpcore.ErrApprovalExpired
-	}
-	return nil
-}
-
-// forgotten reports whether the approval's end is a lifetime ago.
-func (r *record) forgotten(now time.Time) bool { return !now.Before(r.Expires.Add(r.Lifetime)) }
 
 var _ mcpcore.Ledger = (*Memory)(nil)
 
@@ -70,13 +47,13 @@ func (m *Memory) Propose(ctx context.Context, p mcpcore.Proposal) (mcpcore.Appro
 	now := m.now()
 	s := m.shelf[p.Purpose]
 	if s == nil {
-		s = &shelf{byID: map[mcpcore.ApprovalID]*record{}}
+		s = &shelf{byID: map[mcpcore.ApprovalID]*Record{}}
 		m.shelf[p.Purpose] = s
 	}
 	if p.Purpose == mcpcore.ForPerson {
 		if r := s.alive(p.Fingerprint, now); r != nil {
 			if r.Facts == p.Facts {
-				return copied(r), nil
+				return r.Copy(), nil
 			}
 			s.drop(r)
 			if r.Decision != nil && r.Decision.Approve {
@@ -84,14 +61,12 @@ func (m *Memory) Propose(ctx context.Context, p mcpcore.Proposal) (mcpcore.Appro
 			}
 		}
 	}
-	p.Lifetime = mcpcore.Lifetime(p.Lifetime)
-	p.Shown = slices.Clone(p.Shown)
-	r := &record{Approval: mcpcore.Approval{
-		ID: mcpcore.ApprovalID(uuid.NewString()), Proposal: p, Issued: now, Expires: now.Add(p.Lifetime),
-	}}
-	s.byID[r.ID], s.order = r, append(s.order, r)
-	s.make(now)
-	return copied(r), nil
+	if len(s.order) >= mcpcore.MaxApprovals {
+		s.drop(s.order[0])
+	}
+	r := NewRecord(p, now)
+	s.byID[r.ID], s.order = &r, append(s.order, &r)
+	return r.Copy(), nil
 }
 
 // Preview implements [mcpcore.Ledger].
@@ -104,7 +79,7 @@ func (m *Memory) Preview(ctx context.Context, f mcpcore.Fingerprint) (mcpcore.Ap
 	now := m.now()
 	if s := m.shelf[mcpcore.ForPreview]; s != nil {
 		if r := s.alive(f, now); r != nil {
-			return copied(r), nil
+			return r.Copy(), nil
 		}
 	}
 	return mcpcore.Approval{}, mcpcore.ErrApprovalMissing
@@ -121,8 +96,8 @@ func (m *Memory) Pending(ctx context.Context, by mcpcore.Filter) ([]mcpcore.Appr
 	var waiting []mcpcore.Approval
 	if s := m.shelf[mcpcore.ForPerson]; s != nil {
 		for _, r := range s.order {
-			if r.Decision == nil && r.over(now) == nil && by.Match(r.Proposal) {
-				waiting = append(waiting, copied(r))
+			if r.Decision == nil && r.Over(now) == nil && by.Match(r.Proposal) {
+				waiting = append(waiting, r.Copy())
 			}
 		}
 	}
@@ -138,13 +113,11 @@ func (m *Memory) Decide(ctx context.Context, id mcpcore.ApprovalID, d mcpcore.De
 	defer m.mu.Unlock()
 	now := m.now()
 	r := m.find(id)
-	switch {
-	case r == nil || r.Purpose != mcpcore.ForPerson:
+	if r == nil {
 		return mcpcore.ErrApprovalMissing
-	case r.over(now) != nil:
-		return r.over(now)
-	case r.Decision != nil:
-		return mcpcore.ErrApprovalDecided
+	}
+	if err := r.Decidable(now); err != nil {
+		return err
 	}
 	r.Decision, r.Shown = &d, nil
 	return nil
@@ -158,10 +131,13 @@ func (m *Memory) Spend(ctx context.Context, spends ...mcpcore.Spend) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	taken := make([]*record, 0, len(spends))
+	taken := make([]*Record, 0, len(spends))
 	for _, s := range spends {
 		r := m.find(s.ID)
-		why := r.spendable(s, now)
+		why := mcpcore.ErrApprovalMissing
+		if r != nil {
+			why = r.Spendable(s, now)
+		}
 		if slices.Contains(taken, r) {
 			why = mcpcore.ErrApprovalSpent
 		}
@@ -171,28 +147,7 @@ func (m *Memory) Spend(ctx context.Context, spends ...mcpcore.Spend) error {
 		taken = append(taken, r)
 	}
 	for _, r := range taken {
-		r.spent = true
-	}
-	return nil
-}
-
-// spendable says why the approval cannot be spent; nil when it can.
-func (r *record) spendable(s mcpcore.Spend, now time.Time) error {
-	switch {
-	case r == nil || r.Purpose == mcpcore.ForPreview:
-		return mcpcore.ErrApprovalMissing
-	case r.Fingerprint != s.Fingerprint:
-		return mcpcore.ErrApprovalMismatch
-	case r.over(now) != nil:
-		return r.over(now)
-	case r.Facts != s.Facts:
-		return mcpcore.ErrFactsChanged
-	case r.Purpose != mcpcore.ForPerson:
-		return nil
-	case r.Decision == nil:
-		return mcpcore.ErrApprovalPending
-	case !r.Decision.Approve:
-		return mcpcore.ErrApprovalRefused
+		r.Spent, r.Shown = true, nil
 	}
 	return nil
 }
@@ -201,11 +156,11 @@ func (r *record) spendable(s mcpcore.Spend, now time.Time) error {
 func (m *Memory) now() time.Time {
 	now := m.clock()
 	for _, s := range m.shelf {
-		s.order = slices.DeleteFunc(s.order, func(r *record) bool {
-			if r.over(now) != nil {
+		s.order = slices.DeleteFunc(s.order, func(r *Record) bool {
+			if r.Over(now) != nil {
 				r.Shown = nil
 			}
-			forgotten := r.forgotten(now)
+			forgotten := r.Forgotten(now)
 			if forgotten {
 				delete(s.byID, r.ID)
 			}
@@ -215,7 +170,7 @@ func (m *Memory) now() time.Time {
 	return now
 }
 
-func (m *Memory) find(id mcpcore.ApprovalID) *record {
+func (m *Memory) find(id mcpcore.ApprovalID) *Record {
 	for _, s := range m.shelf {
 		if r := s.byID[id]; r != nil {
 			return r
@@ -225,35 +180,16 @@ func (m *Memory) find(id mcpcore.ApprovalID) *record {
 }
 
 // alive is the newest approval of the fingerprint that can still be used.
-func (s *shelf) alive(f mcpcore.Fingerprint, now time.Time) *record {
+func (s *shelf) alive(f mcpcore.Fingerprint, now time.Time) *Record {
 	for _, r := range slices.Backward(s.order) {
-		if r.Fingerprint == f && r.over(now) == nil {
+		if r.Fingerprint == f && r.Over(now) == nil {
 			return r
 		}
 	}
 	return nil
 }
 
-func (s *shelf) drop(r *record) {
+func (s *shelf) drop(r *Record) {
 	delete(s.byID, r.ID)
-	s.order = slices.DeleteFunc(s.order, func(o *record) bool { return o == r })
-}
-
-// make makes room when there are too many.
-func (s *shelf) make(now time.Time) {
-	for len(s.order) > mcpcore.MaxApprovals {
-		oldest := slices.IndexFunc(s.order, func(r *record) bool { return r.over(now) == nil })
-		s.drop(s.order[max(oldest, 0)])
-	}
-}
-
-// copied is the approval for the caller to keep.
-func copied(r *record) mcpcore.Approval {
-	a := r.Approval
-	a.Shown = slices.Clone(a.Shown)
-	if a.Decision != nil {
-		d := *a.Decision
-		a.Decision = &d
-	}
-	return a
+	s.order = slices.DeleteFunc(s.order, func(o *Record) bool { return o == r })
 }

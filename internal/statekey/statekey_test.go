@@ -17,6 +17,7 @@ func TestSubkeysStayWhatTheyAre(t *testing.T) {
 	for label, want := range map[statekey.Label]string{
 		statekey.AuditChain: "917f647bb826c97e23c271b34977d67149d94c27adf3830064897bc98ac0e411",
 		statekey.AuditKeyID: "737a509ed0c430e10edb86b874ce59e14f325457fcdcccf2b64b75a3aceafe6b",
+		statekey.LedgerSeal: "70ba84e126fe7e73365e99a8406ac8636a93d80f88186b89ad3683d4270659e4",
 	} {
 		key, err := statekey.Sub(secret, label)
 		if err != nil || hex.EncodeToString(key) != want {
@@ -29,7 +30,7 @@ func TestSubkeysDifferByLabelAndSecret(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, s := range [][]byte{secret, append(bytes.Clone(secret), 'k')} {
-		for _, l := range []statekey.Label{statekey.AuditChain, statekey.AuditKeyID, ""} {
+		for _, l := range []statekey.Label{statekey.AuditChain, statekey.AuditKeyID, statekey.LedgerSeal, ""} {
 			key, err := statekey.Sub(s, l)
 			if err != nil || len(key) != 32 || seen[string(key)] {
 				t.Errorf("%q: %x, %v", l, key, err)

@@ -1,0 +1,4 @@
+package postgres
+
+// OpenAt is Open with a clock of the test's.
+var OpenAt = open

@@ -1,0 +1,12 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+func runAs(cmd *exec.Cmd, uid, gid uint32) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
+}

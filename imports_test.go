@@ -127,6 +127,9 @@ var owners = map[string][]string{
 	"github.com/caarlos0/env":               {"cmd"},
 	"modernc.org/sqlite":                    {"mcpcore/ledger/sqlite"},
 	"github.com/jackc/pgx":                  {"mcpcore/ledger/postgres"},
+	module + "/mcpcore/ledger/sqlite":       {"cmd", "examples"},
+	module + "/mcpcore/ledger/postgres":     {"cmd", "examples"},
+	module + "/mcpcore/ledger/internal":     nil, // tests alone
 	"go.opentelemetry.io/otel/exporters":    {"cmd"},
 	"go.opentelemetry.io/otel/sdk":          {"cmd"},
 	"go.opentelemetry.io/contrib":           {"cmd"},
@@ -164,6 +167,21 @@ func TestLibraryLinksNoTelemetrySDK(t *testing.T) {
 		for _, dependency := range []string{"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/proto", "google.golang.org"} {
 			if within(path, dependency) {
 				t.Errorf("the library links %s", path)
+			}
+		}
+	}
+}
+
+// A ledger's driver is linked by whoever opens that ledger. An embedder with a
+// database of its own brings the driver that it has.
+func TestLedgersLinkNoDriverButTheirOwn(t *testing.T) {
+	t.Parallel()
+	const lite, pg = "modernc.org/sqlite", "github.com/jackc/pgx/v5"
+	for ledger, want := range map[string][]string{"./discordtools/...": nil, "./mcpcore/ledger/sql": nil, "./mcpcore/ledger/sqlite": {lite}, "./mcpcore/ledger/postgres": {pg}} {
+		linked := load(t, "-deps", ledger)
+		for _, driver := range []string{lite, pg} {
+			if _, got := linked[driver]; got != slices.Contains(want, driver) {
+				t.Errorf("%s links %s: %t", ledger, driver, got)
 			}
 		}
 	}

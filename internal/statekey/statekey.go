@@ -20,7 +20,6 @@ const (
 	AuditChain Label = "audit chain"    // digests of audit records and of their head
 	AuditKeyID Label = "audit chain id" // tells keys apart in public
 	Question   Label = "question"       // what a client carries while it is asked
-
 	LedgerSeal Label = "ledger seal" // what a ledger keeps of approvals that nobody else may read or write
 )
 

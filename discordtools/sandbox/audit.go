@@ -41,6 +41,8 @@ type AuditOptions struct {
 	RoleName string            `json:"role_name,omitempty"`
 	Days     string            `json:"delete_member_days,omitempty"`
 	Removed  string            `json:"members_removed,omitempty"`
+	Rule     string            `json:"auto_moderation_rule_name,omitempty"`
+	Trigger  string            `json:"auto_moderation_rule_trigger_type,omitempty"`
 }
 
 // Actions of the audit log that the core records.

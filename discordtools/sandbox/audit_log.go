@@ -33,10 +33,10 @@ type auditLogView struct {
 	Users        []userView       `json:"users"`
 	Integrations []null           `json:"integrations"`
 	Webhooks     []null           `json:"webhooks"`
-	Events       []null           `json:"guild_scheduled_events"`
+	Events       []eventView      `json:"guild_scheduled_events"`
 	Threads      []null           `json:"threads"`
 	Commands     []null           `json:"application_commands"`
-	Rules        []null           `json:"auto_moderation_rules"`
+	Rules        []ruleView       `json:"auto_moderation_rules"`
 }
 
 type auditEntryView struct {
@@ -114,7 +114,7 @@ func getAuditLog(x *exchange, g *guild) (answer, error) {
 	}
 	v := auditLogView{
 		Entries: mapped(entries, viewAuditEntry), Users: []userView{}, Integrations: []null{}, Webhooks: []null{},
-		Events: []null{}, Threads: []null{}, Commands: []null{}, Rules: []null{},
+		Events: []eventView{}, Threads: []null{}, Commands: []null{}, Rules: []ruleView{},
 	}
 	seen := map[discord.UserID]bool{}
 	for _, e := range entries {
@@ -123,6 +123,19 @@ func getAuditLog(x *exchange, g *guild) (answer, error) {
 				seen[u] = true
 				v.Users = append(v.Users, x.user(u))
 			}
+		}
+	}
+	touched := func(id string) bool {
+		return slices.ContainsFunc(entries, func(e AuditEntry) bool { return e.Target == id })
+	}
+	for _, e := range sorted(g.events) {
+		if touched(string(e.ID)) {
+			v.Events = append(v.Events, x.viewEvent(g, e, false))
+		}
+	}
+	for _, r := range sorted(g.rules) {
+		if touched(string(r.ID)) {
+			v.Rules = append(v.Rules, viewRule(g, r))
 		}
 	}
 	return ok(v)

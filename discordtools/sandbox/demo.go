@@ -109,6 +109,7 @@ func DemoWith(o Options) *Discord {
 	d.demoMessages(now)
 	d.demoClub(now)
 	d.demoSettings(now)
+	d.demoPlans(now)
 	return d
 }
 

@@ -10,7 +10,42 @@ import (
 const (
 	DemoIntegration discord.IntegrationID = "1200000000000000701" // the bot's own
 	DemoPrompt      string                = "1200000000000000711" // of the onboarding
+
+	DemoGameNight discord.EventID = "1200000000000000721" // in the lounge, every Friday
+	DemoDevTalk   discord.EventID = "1200000000000000722" // on the stage
+	DemoMeetup    discord.EventID = "1200000000000000723" // elsewhere
+	DemoSound     discord.SoundID = "1200000000000000731"
+	DemoWordRule  discord.RuleID  = "1200000000000000741" // blocks words and tells mod-log
+	DemoPingRule  discord.RuleID  = "1200000000000000742" // blocks and times out who mentions many
 )
+
+// demoPlans gives the demo guild events, a sound and AutoMod rules.
+func (d *Discord) demoPlans(now time.Time) {
+	day := now.UTC().Truncate(24 * time.Hour)
+	friday := day.AddDate(0, 0, 1+(int(time.Friday)-int(day.Weekday())+6)%7).Add(19 * time.Hour)
+	d.AddEvent(DemoGuild, Event{
+		ID: DemoGameNight, Name: "Game night", Description: "Bring a friend and a torch.", Channel: DemoLounge, Creator: DemoModerator, Start: friday,
+		Users: []discord.UserID{DemoMember, DemoModerator, DemoOwner}, Recurrence: &Recurrence{Start: friday, Frequency: 2, Interval: 1, Weekdays: []int{4}},
+	})
+	d.AddEvent(DemoGuild, Event{
+		ID: DemoDevTalk, Name: "How we made the fog", Channel: DemoStage, Creator: DemoOwner, Start: day.AddDate(0, 0, 12).Add(18 * time.Hour),
+		Users: []discord.UserID{DemoNewcomer},
+	})
+	d.AddEvent(DemoGuild, Event{
+		ID: DemoMeetup, Name: "Summer meetup", Location: "Old lighthouse, pier 4", Start: day.AddDate(0, 0, 30).Add(14 * time.Hour),
+		End: day.AddDate(0, 0, 30).Add(20 * time.Hour),
+	})
+	d.AddSound(DemoGuild, Sound{ID: DemoSound, Name: "foghorn", Volume: 0.8, Emoji: EmojiRef{ID: DemoEmoji}, By: DemoOwner})
+	d.AddAutoModRule(DemoGuild, AutoModRule{
+		ID: DemoWordRule, Name: "Scams", Creator: DemoOwner, Enabled: true, Keywords: []string{"free nitro", "*steamgift*"}, Allowed: []string{"not free nitro"},
+		Actions:     []AutoModAction{{Type: ActionBlock, Message: "This looks like a scam."}, {Type: ActionAlert, Channel: DemoModLog}},
+		ExemptRoles: []discord.RoleID{DemoModeratorRole}, ExemptChannels: []discord.ChannelID{DemoShowcase},
+	})
+	d.AddAutoModRule(DemoGuild, AutoModRule{
+		ID: DemoPingRule, Name: "Mass pings", Creator: DemoOwner, Trigger: TriggerMentions, Enabled: true, MentionLimit: 3, RaidProtection: true,
+		Actions: []AutoModAction{{Type: ActionBlock}, {Type: ActionTimeout, Seconds: 600}},
+	})
+}
 
 // demoSettings gives the demo guild an integration, a welcome screen, an
 // onboarding that is not enabled, and people in voice: Tomasz in the

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ const maxEmbedText = 6000
 //
 // Source: https://docs.discord.com/developers/resources/message#embed-object.
 type Embed struct {
+	Kind        string       `json:"-"` // "" is rich
 	Title       string       `json:"title,omitempty"`
 	Description string       `json:"description,omitempty"`
 	URL         string       `json:"url,omitempty"`
@@ -55,7 +57,7 @@ type embedView struct {
 	Embed
 }
 
-func viewEmbed(e Embed) embedView { return embedView{"rich", e} }
+func viewEmbed(e Embed) embedView { return embedView{cmp.Or(e.Kind, "rich"), e} }
 
 type embedForm struct {
 	Title       opt[string]      `json:"title" maxLength:"256"`

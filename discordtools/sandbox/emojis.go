@@ -178,16 +178,26 @@ func (g *guild) slots(byTier ...int) int { return byTier[min(g.PremiumTier, len(
 // imageData checks a data URI of an image of at most so many bytes and gives
 // its type.
 func imageData(field, uri string, most int) (kind string, err error) {
+	kind, data, ok := dataURI(uri)
+	switch {
+	case !ok || !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"}, kind):
+		return "", invalid(field, "IMAGE_INVALID", "Invalid image data")
+	case len(data) > most:
+		return "", tooLarge(field, most)
+	}
+	return kind, nil
+}
+
+// dataURI splits data:TYPE;base64,DATA. It is false for anything else, and for
+// no data.
+func dataURI(uri string) (kind string, data []byte, ok bool) {
 	head, text, comma := strings.Cut(uri, ",")
 	kind, isURI := strings.CutPrefix(head, "data:")
 	kind, isBase64 := strings.CutSuffix(kind, ";base64")
-	data, broken := base64.StdEncoding.DecodeString(text)
-	switch {
-	case !comma || !isURI || !isBase64 || broken != nil || len(data) == 0,
-		!slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"}, kind):
-		return "", invalid(field, "IMAGE_INVALID", "Invalid image data")
-	case len(data) > most:
-		return "", invalid(field, "BINARY_TYPE_MAX_SIZE", "File cannot be larger than "+strconv.FormatFloat(float64(most)/1024, 'f', 1, 64)+" kb.")
-	}
-	return kind, nil
+	data, err := base64.StdEncoding.DecodeString(text)
+	return kind, data, comma && isURI && isBase64 && err == nil && len(data) > 0
+}
+
+func tooLarge(field string, most int) error {
+	return invalid(field, "BINARY_TYPE_MAX_SIZE", "File cannot be larger than "+strconv.FormatFloat(float64(most)/1024, 'f', 1, 64)+" kb.")
 }

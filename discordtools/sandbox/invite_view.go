@@ -18,6 +18,7 @@ type inviteView struct {
 	Roles   []inviteRole    `json:"roles,omitempty"`
 	Members *int            `json:"approximate_member_count,omitempty"`
 	Online  *int            `json:"approximate_presence_count,omitempty"`
+	Event   *eventBase      `json:"guild_scheduled_event,omitempty"`
 	*inviteUse
 }
 

@@ -234,7 +234,8 @@ func getInvite(x *exchange) (answer, error) {
 	if _, err := x.flag("with_expiration"); err != nil {
 		return refuse(err)
 	}
-	if _, err := x.cursor("guild_scheduled_event_id"); err != nil {
+	event, err := x.cursor("guild_scheduled_event_id")
+	if err != nil {
 		return refuse(err)
 	}
 	i, c, g := x.invite(x.params["code"])
@@ -242,6 +243,10 @@ func getInvite(x *exchange) (answer, error) {
 		return refuse(errUnknownInvite)
 	}
 	v := x.viewInvite(i, c, g, false)
+	if e := g.events[discord.EventID(event)]; e != nil {
+		shown := x.viewEvent(g, e, false).eventBase
+		v.Event = &shown
+	}
 	if counts {
 		all, online := g.counts()
 		v.Members, v.Online = &all, &online

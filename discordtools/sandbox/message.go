@@ -102,4 +102,5 @@ const (
 	typeThreadCreated = 18
 	typeReply         = 19
 	typeThreadStarter = 21
+	typeAutoMod       = 24
 )

@@ -89,6 +89,9 @@ func createMessage(x *exchange, c *channel) (answer, error) {
 	if err := x.compose(c, m, f.messageBody); err != nil {
 		return refuse(err)
 	}
+	if err := x.moderate(c, m); err != nil {
+		return refuse(err)
+	}
 	x.send(c, m)
 	return ok(x.viewMessage(c, m))
 }

@@ -50,6 +50,10 @@ var routes = sync.OnceValue(func() *node {
 		emojiRoutes,
 		stickerRoutes,
 		pollRoutes,
+		eventRoutes,
+		stageRoutes,
+		soundRoutes,
+		autoModRoutes,
 	} {
 		for _, r := range table {
 			root.add(r)

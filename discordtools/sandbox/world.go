@@ -16,7 +16,9 @@ type world struct {
 	guilds   map[discord.GuildID]*guild
 	channels map[discord.ChannelID]*channel
 	webhooks map[discord.WebhookID]*Webhook
-	invites  map[string]*Invite // by code; nil is none
+	invites  map[string]*Invite           // by code; nil is none
+	stages   map[discord.ChannelID]*Stage // that are live; nil is none
+	played   []Played
 }
 
 func newWorld(clock func() time.Time) world {
@@ -45,6 +47,9 @@ type guild struct {
 	bans         map[discord.UserID]Ban                 // nil is none
 	welcome      *WelcomeScreen                         // nil is none
 	onboarding   *Onboarding                            // nil is none
+	events       map[discord.EventID]*Event             // nil is none
+	sounds       map[discord.SoundID]*Sound             // nil is none
+	rules        map[discord.RuleID]*AutoModRule        // nil is none
 }
 
 // channel is a channel or thread with its messages, oldest first.

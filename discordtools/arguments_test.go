@@ -70,10 +70,12 @@ var local = map[string][]string{
 	"channels_modify":                    {"remove_available_tag_ids"},
 	"guild_get_widget_image_url":         {"guild_id", "style"},
 	"emojis_list_guild":                  {"offset"},
+	"events_list":                        {"offset"},
 	"invites_list_channel":               {"offset"},
 	"members_search":                     {"offset"},
 	"messages_search_recent":             {"query"},
 	"roles_list":                         {"offset", "with_counts"}, // the latter asks another route
+	"soundboard_list_guild_sounds":       {"offset"},
 	"threads_list_members":               {"offset"},
 }
 
@@ -138,6 +140,8 @@ func asList(v any) []any { list, _ := v.([]any); return list }
 // companions are arguments that a tool, or another argument, needs beside it,
 // with a value where it matters.
 var companions = map[string][]string{
+	"automod_create_rule":                                  {`trigger_metadata={"keyword_filter":["zqword"]}`},
+	"automod_modify_rule":                                  {"name"},
 	"channels_create_guild_channel.available_tags":         {"type=15"},
 	"channels_create_guild_channel.default_forum_layout":   {"type=15"},
 	"channels_create_guild_channel.default_reaction_emoji": {"type=15"},
@@ -146,11 +150,18 @@ var companions = map[string][]string{
 	"channels_modify.audit_reason":                         {"name"},
 	"channels_modify.channel_id":                           {"name"},
 	"emojis_modify":                                        {"name"},
+	"events_create":                                        {`entity_metadata={"location":"Pier"}`, `scheduled_end_time="2026-03-16T10:00:00Z"`},
+	"events_create.channel_id":                             {"entity_type=2", "entity_metadata={}"},
+	"events_create.scheduled_end_time":                     {`scheduled_start_time="2026-03-15T09:00:00Z"`},
+	"events_modify":                                        {"name"},
+	"events_modify.entity_type":                            {`entity_metadata={"location":"Pier"}`, `scheduled_end_time="2026-03-16T10:00:00Z"`},
 	"invites_create_channel.target_application_id":         {"target_type=2"},
 	"invites_create_channel.target_type":                   {"target_application_id"},
 	"invites_create_channel.target_user_id":                {"target_type=1"},
 	"messages_edit":                                        {"content"},
 	"messages_send":                                        {"content"},
+	"soundboard_modify_guild_sound":                        {"name"},
+	"stage_instances_modify":                               {"topic"},
 	"stickers_create_guild_sticker.file_format":            {`file_data="data:image/gif;base64,R0lGODlhAQABAAAAACw="`},
 	"stickers_modify_guild_sticker":                        {"name"},
 }
@@ -176,18 +187,22 @@ var special = map[string]any{
 	"message": map[string]any{"content": "zqmessage"},
 	"emoji":   "party:760000000000000001",
 	"code":    "abcDEF12",
+
+	"emoji_name":       "🦆",
+	"sound":            "data:audio/mpeg;base64,enFzb3VuZA==",
+	"trigger_metadata": map[string]any{"keyword_filter": []any{"zqkeyword"}},
 }
 
 const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 // sample is a valid value that is recognised again.
 func sample(name string, p map[string]any, n int) any {
-	if v, ok := special[name]; ok && (p["type"] == "string" || p["type"] == "object") {
-		return v
-	}
 	kind := fmt.Sprint(p["type"])
 	if list, ok := p["type"].([]any); ok {
 		kind = fmt.Sprint(list[0])
+	}
+	if v, ok := special[name]; ok && (kind == "string" || p["type"] == "object") {
+		return v
 	}
 	if enum := slices.DeleteFunc(slices.Clone(asList(p["enum"])), func(v any) bool { return v == nil }); len(enum) > 0 {
 		return enum[len(enum)-1]

@@ -40,6 +40,10 @@ func canaryWorld() *sandbox.Discord {
 	})
 	d.AddEmoji(canaryGuild, sandbox.Emoji{ID: "1200000000000000907", Name: "canary", By: "1200000000000000901"})
 	d.AddSticker(canaryGuild, sandbox.Sticker{ID: "1200000000000000908", Name: canary, Description: canary, Tags: "x", By: "1200000000000000901"})
+	d.AddEvent(canaryGuild, sandbox.Event{ID: "1200000000000000909", Name: canary, Description: canary, Location: canary, Start: now, Users: []discord.UserID{"1200000000000000901"}})
+	d.AddStage(sandbox.Stage{ID: "1200000000000000912", Channel: canaryChannel, Topic: canary})
+	d.AddSound(canaryGuild, sandbox.Sound{ID: "1200000000000000910", Name: canary, By: "1200000000000000901"})
+	d.AddAutoModRule(canaryGuild, sandbox.AutoModRule{ID: "1200000000000000911", Name: canary, Keywords: []string{canary}})
 	return d
 }
 
@@ -53,7 +57,7 @@ const (
 var canaryArgs = map[string]any{
 	"guild_id": canaryGuild, "channel_id": canaryChannel, "message_id": canaryMessage, "user_id": "1200000000000000901",
 	"role_id": "1200000000000000903", "thread_id": "1200000000000000905", "emoji_id": "1200000000000000907",
-	"sticker_id": "1200000000000000908", "emoji": "👍", "query": "canary", "answer_id": 1,
+	"sticker_id": "1200000000000000908", "event_id": "1200000000000000909", "sound_id": "1200000000000000910", "rule_id": "1200000000000000911", "emoji": "👍", "query": "canary", "answer_id": 1,
 }
 
 var fenced = regexp.MustCompile(`(?s)<untrusted_discord_\w+ nonce="[0-9a-f]{16}"[^>]*>.*?\n</untrusted_discord_\w+>`)

@@ -23,6 +23,7 @@ var forms = map[string]form{
 	"emoji":  {readEmoji},
 	"image":  {readImage},
 	"invite": {readInvite},
+	"sound":  {readSound},
 }
 
 // rule checks the argument before anything is read or sent: its form, and for

@@ -23,7 +23,7 @@ type guildIndex struct {
 
 	// These never change their guild, so that it is kept until 1024 others were
 	// read.
-	channels, roles, stickers guildMemory
+	channels, roles, stickers, parts guildMemory
 	// A webhook can be pointed to another guild, a code given to another invite
 	// or template, and a member can leave.
 	loose guildMemory
@@ -32,8 +32,8 @@ type guildIndex struct {
 type guildMemory = memory[middleware.GuildRef, discord.GuildID]
 
 // NewGuildResolver tells middleware.GuildScope the guilds of channels, threads,
-// webhooks, invites, templates, stickers, roles and overwrites. It sends GET
-// requests alone. A nil now is time.Now.
+// webhooks, invites, templates, stickers, roles, overwrites, events, AutoMod rules
+// and sounds. It sends GET requests alone. A nil now is time.Now.
 func NewGuildResolver(rest REST, now func() time.Time) middleware.GuildResolver {
 	if now == nil {
 		now = time.Now
@@ -53,6 +53,8 @@ func (g *guildIndex) GuildOf(ctx context.Context, ref middleware.GuildRef) (disc
 		return g.role(ctx, ref)
 	case discord.KindOverwrite:
 		return g.overwrite(ctx, ref)
+	case discord.KindEvent, discord.KindRule, discord.KindSound:
+		return remembered(ctx, &g.parts, middleware.GuildRef{Kind: ref.Kind, ID: ref.ID, In: ref.In}, g.part)
 	case discord.KindWebhook:
 		return remembered(ctx, &g.loose, ref, g.webhook)
 	case discord.KindInvite:
@@ -178,14 +180,44 @@ func (g *guildIndex) overwrite(ctx context.Context, ref middleware.GuildRef) (di
 			}
 		}
 		err := get(ctx, g.rest, routeMember, map[string]string{"guild_id": string(ref.In), "user_id": ref.ID}, nil)
-		switch e, ok := errors.AsType[*mcpcore.Error](err); {
-		case ok && e.Code == mcpcore.CodeNotFound:
+		switch {
+		case gone(err):
 			return "", nil
 		case err != nil:
 			return "", err
 		}
 		return ref.In, nil
 	})
+}
+
+// parts are the routes on which Discord looks up what exists within a guild
+// alone.
+var parts = map[discord.Kind]struct{ route, name string }{
+	discord.KindEvent: {routeEvent, "guild_scheduled_event_id"},
+	discord.KindRule:  {routeRule, "rule_id"},
+	discord.KindSound: {routeSound, "sound_id"},
+}
+
+// part tells whether something is a part of the guild, "" when it is not. One of
+// Discord's own sounds is in every guild.
+func (g *guildIndex) part(ctx context.Context, ref middleware.GuildRef) (discord.GuildID, error) {
+	if ref.Kind == discord.KindSound && discord.CheckID(ref.ID) != nil {
+		return ref.In, nil
+	}
+	at := parts[ref.Kind]
+	switch err := get(ctx, g.rest, at.route, map[string]string{"guild_id": string(ref.In), at.name: ref.ID}, nil); {
+	case gone(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return ref.In, nil
+}
+
+// gone reports whether Discord knows no such thing.
+func gone(err error) bool {
+	e, ok := errors.AsType[*mcpcore.Error](err)
+	return ok && e.Code == mcpcore.CodeNotFound
 }
 
 // webhook reads a webhook, with its own token where the call has one.

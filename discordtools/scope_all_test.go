@@ -19,16 +19,21 @@ func twoWorlds(t *testing.T) (world *sandbox.Discord, ours, theirs map[discord.K
 	t.Helper()
 	d := sandbox.Demo()
 	theirRole := d.AddRole(sandbox.DemoClub, sandbox.Role{Name: "Reader", Position: 1})
+	theirEvent := d.AddEvent(sandbox.DemoClub, sandbox.Event{Name: "Reading", Location: "Library", Start: now})
+	theirRule := d.AddAutoModRule(sandbox.DemoClub, sandbox.AutoModRule{Name: "Spoilers"})
+	theirSound := d.AddSound(sandbox.DemoClub, sandbox.Sound{Name: "Page"})
 	theirSticker := d.AddSticker(sandbox.DemoClub, sandbox.Sticker{Name: "Page", Tags: "page", By: sandbox.DemoOwner})
 	return d, map[discord.Kind]string{
 			discord.KindGuild: guild, discord.KindChannel: general, discord.KindRole: string(sandbox.DemoMutedRole),
 			discord.KindOverwrite: string(sandbox.DemoMutedRole), discord.KindSticker: string(sandbox.DemoSticker),
 			discord.KindInvite: d.AddInvite(sandbox.Invite{Channel: sandbox.DemoGeneral}), discord.KindUser: tomo,
 			discord.KindEmoji: string(sandbox.DemoEmoji), discord.KindApplication: string(sandbox.BotID),
+			discord.KindEvent: string(sandbox.DemoMeetup), discord.KindRule: string(sandbox.DemoWordRule), discord.KindSound: string(sandbox.DemoSound),
 		}, map[discord.Kind]string{
 			discord.KindGuild: string(sandbox.DemoClub), discord.KindChannel: string(sandbox.DemoClubGeneral), discord.KindRole: string(theirRole),
 			discord.KindOverwrite: string(theirRole), discord.KindSticker: string(theirSticker),
 			discord.KindInvite: d.AddInvite(sandbox.Invite{Channel: sandbox.DemoClubReads}),
+			discord.KindEvent:  string(theirEvent), discord.KindRule: string(theirRule), discord.KindSound: string(theirSound),
 		}
 }
 
@@ -81,15 +86,19 @@ func (f *filler) arguments(t *testing.T, tool mcpcore.Tool, input map[string]any
 	for _, c := range slices.Concat(companions[tool.Name], companions[tool.Name+"."+top], scopeCompanions[tool.Name]) {
 		name, raw, stated := strings.Cut(c, "=")
 		switch {
-		case given[name] != nil:
+		case name == top:
 		case stated:
 			given[name] = json.RawMessage(raw)
+		case given[name] != nil:
 		default:
 			given[name] = f.fill(name, name, properties[name].(map[string]any))
 		}
 	}
 	if message, ok := given["message"].(map[string]any); ok {
 		message["content"] = "x"
+	}
+	if actions, ok := given["actions"].([]any); ok && strings.HasSuffix(f.target, "channel_id") { // an alert's
+		actions[0].(map[string]any)["type"] = 2
 	}
 	if properties["__confirm"] != nil {
 		given["__confirm"] = true
@@ -113,6 +122,7 @@ var provable = map[discord.Kind]mcpcore.Code{
 	discord.KindGuild: mcpcore.CodeGuildNotAllowed, discord.KindChannel: mcpcore.CodeGuildNotAllowed, discord.KindInvite: mcpcore.CodeGuildNotAllowed,
 	discord.KindSticker: mcpcore.CodeGuildNotAllowed, discord.KindWebhook: mcpcore.CodeGuildNotAllowed, discord.KindTemplate: mcpcore.CodeGuildNotAllowed,
 	discord.KindRole: mcpcore.CodeGuildUnresolved, discord.KindOverwrite: mcpcore.CodeGuildUnresolved,
+	discord.KindEvent: mcpcore.CodeGuildUnresolved, discord.KindRule: mcpcore.CodeGuildUnresolved, discord.KindSound: mcpcore.CodeGuildUnresolved,
 }
 
 // TestEveryIDOfEveryToolIsHeld gives each tool, at each place where it takes an
@@ -164,6 +174,7 @@ func TestEveryIDOfEveryToolIsHeld(t *testing.T) {
 	}
 	for kind, least := range map[discord.Kind]int{
 		discord.KindGuild: 40, discord.KindChannel: 50, discord.KindRole: 12, discord.KindOverwrite: 4, discord.KindSticker: 5, discord.KindInvite: 2,
+		discord.KindEvent: 6, discord.KindRule: 3, discord.KindSound: 4,
 	} {
 		if held[kind] < least {
 			t.Errorf("only %d places of a %s: this test looks at too little", held[kind], kind)

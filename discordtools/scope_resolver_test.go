@@ -99,6 +99,9 @@ func furnished() *shelf {
 	s.put("/invites/group", `{"code":"group","channel":{"id":"`+c1+`"}}`)
 	s.put("/guilds/templates/tpl", `{"code":"tpl","source_guild_id":"`+g1+`"}`)
 	s.put("/stickers/740000000000000001", `{"id":"740000000000000001","guild_id":"`+g1+`"}`)
+	s.put("/guilds/"+g1+"/scheduled-events/760000000000000001", `{}`)
+	s.put("/guilds/"+g1+"/auto-moderation/rules/760000000000000001", `{}`)
+	s.put("/guilds/"+g1+"/soundboard-sounds/760000000000000001", `{}`)
 	s.put("/stickers/740000000000000002", `{"id":"740000000000000002","type":1}`)
 	return s
 }
@@ -125,6 +128,12 @@ func TestGuildsOfThings(t *testing.T) {
 		"channel, fresh":         {ref: middleware.GuildRef{Kind: discord.KindChannel, ID: c1, Fresh: true}, guild: g1, sent: []string{"/channels/" + c1}},
 		"role":                   {ref: middleware.GuildRef{Kind: discord.KindRole, ID: r1, In: g1}, guild: g1, sent: []string{"/guilds/" + g1 + "/roles"}},
 		"another's role":         {ref: middleware.GuildRef{Kind: discord.KindRole, ID: r2, In: g1}, sent: []string{"/guilds/" + g1 + "/roles"}, again: []string{"/guilds/" + g1 + "/roles"}},
+		"event":                  {ref: middleware.GuildRef{Kind: discord.KindEvent, ID: "760000000000000001", In: g1}, guild: g1, sent: []string{"/guilds/" + g1 + "/scheduled-events/760000000000000001"}},
+		"another's event":        {ref: middleware.GuildRef{Kind: discord.KindEvent, ID: "760000000000000001", In: g2}, sent: []string{"/guilds/" + g2 + "/scheduled-events/760000000000000001"}, again: []string{"/guilds/" + g2 + "/scheduled-events/760000000000000001"}},
+		"rule":                   {ref: middleware.GuildRef{Kind: discord.KindRule, ID: "760000000000000001", In: g1, Fresh: true}, guild: g1, sent: []string{"/guilds/" + g1 + "/auto-moderation/rules/760000000000000001"}},
+		"sound":                  {ref: middleware.GuildRef{Kind: discord.KindSound, ID: "760000000000000001", In: g1}, guild: g1, sent: []string{"/guilds/" + g1 + "/soundboard-sounds/760000000000000001"}},
+		"another's sound":        {ref: middleware.GuildRef{Kind: discord.KindSound, ID: "760000000000000009", In: g1}, sent: []string{"/guilds/" + g1 + "/soundboard-sounds/760000000000000009"}, again: []string{"/guilds/" + g1 + "/soundboard-sounds/760000000000000009"}},
+		"Discord's own sound":    {ref: middleware.GuildRef{Kind: discord.KindSound, ID: "1", In: g1}, guild: g1, sent: nil},
 		"overwrite of a role":    {ref: middleware.GuildRef{Kind: discord.KindOverwrite, ID: r1, In: g1, Channel: c1}, guild: g1, sent: []string{"/guilds/" + g1 + "/roles"}},
 		"overwrite of a member":  {ref: middleware.GuildRef{Kind: discord.KindOverwrite, ID: "750000000000000001", In: g1}, guild: g1, sent: []string{"/guilds/" + g1 + "/roles", "/guilds/" + g1 + "/members/750000000000000001"}, again: []string{"/guilds/" + g1 + "/roles"}},
 		"overwrite of one gone":  {ref: middleware.GuildRef{Kind: discord.KindOverwrite, ID: "750000000000000009", In: g1, Channel: c1}, guild: g1, sent: []string{"/guilds/" + g1 + "/roles", "/channels/" + c1}, again: []string{"/guilds/" + g1 + "/roles"}},

@@ -115,7 +115,7 @@ type Tool struct {
 	Needs     discord.Permissions // what the bot needs in the target
 	NeedsWhen []Need              // what an argument adds to it
 	Intents   discord.Intents     // what the application needs
-	NeedsIn   string              // the argument naming the channel in which Needs counts; "" is every channel that a top-level argument names
+	NeedsIn   string              // the argument naming the channel or guild in which Needs counts; "" is every channel that a top-level argument names
 	Outranks  string              // the argument naming users or roles that the bot must stand above
 	Routes    []string            // the routes it may use, "METHOD /template", none for a local tool
 

@@ -47,13 +47,14 @@ type GuildResolver interface {
 
 // GuildRef is a question to a [GuildResolver].
 type GuildRef struct {
-	// Kind is one of: channel, webhook, invite, template, sticker, role,
-	// overwrite.
+	// Kind is one of: channel, webhook, invite, template, sticker, and of what
+	// exists within a guild alone: role, overwrite, event, rule, sound.
 	Kind discord.Kind
 	ID   string
 
-	// In is the guild that a role or an overwrite must be of. For a channel it
-	// is the guild that it is expected in, among many others of that guild.
+	// In is the guild that what exists within a guild alone must be of. For a
+	// channel it is the guild that it is expected in, among many others of that
+	// guild.
 	In discord.GuildID
 	// Channel is the channel that an overwrite may be in; "" for none.
 	Channel discord.ChannelID
@@ -72,7 +73,8 @@ type GuildRef struct {
 //   - a guild is allowed or not: GUILD_NOT_ALLOWED
 //   - a channel, thread, webhook, invite, template or sticker is of a guild that
 //     the resolver tells
-//   - a role or an overwrite is one of the guild that the rest of the call is of
+//   - a role, an overwrite, an event, a rule or a sound is one of the guild that
+//     the rest of the call is of
 //   - a message, a tag, an emoji and their like name nothing outside the guild or
 //     the channel that they are given with
 //   - users belong to no guild
@@ -155,6 +157,16 @@ func takes(t *mcpcore.Tool, kind discord.Kind) bool {
 func anchors(kind discord.Kind) bool {
 	switch kind {
 	case discord.KindGuild, discord.KindChannel, discord.KindWebhook, discord.KindInvite, discord.KindTemplate, discord.KindSticker:
+		return true
+	}
+	return false
+}
+
+// within reports whether what has the kind exists within a guild alone and is
+// held to it.
+func within(kind discord.Kind) bool {
+	switch kind {
+	case discord.KindRole, discord.KindOverwrite, discord.KindEvent, discord.KindRule, discord.KindSound:
 		return true
 	}
 	return false
@@ -285,7 +297,7 @@ func (p *proof) resolved(ctx context.Context) error {
 func (p *proof) held(ctx context.Context) error {
 	seen := map[string]bool{}
 	for _, id := range p.ids {
-		if id.Kind != discord.KindRole && id.Kind != discord.KindOverwrite || seen[resource(id)] {
+		if !within(id.Kind) || seen[resource(id)] {
 			continue
 		}
 		seen[resource(id)] = true

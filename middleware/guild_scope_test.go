@@ -24,6 +24,9 @@ type (
 		From     *postSource         `json:"from,omitempty" jsonschema:"where from"`
 		Message  discord.MessageID   `json:"message_id,omitempty" jsonschema:"message"`
 		User     discord.UserID      `json:"user_id,omitempty" jsonschema:"user"`
+		Event    discord.EventID     `json:"event_id,omitempty" jsonschema:"event"`
+		Rule     discord.RuleID      `json:"rule_id,omitempty" jsonschema:"rule"`
+		Sound    discord.SoundID     `json:"sound_id,omitempty" jsonschema:"sound"`
 	}
 	postSource struct {
 		Channel discord.ChannelID `json:"channel_id"`
@@ -105,7 +108,7 @@ func (i *index) GuildOf(_ context.Context, ref middleware.GuildRef) (discord.Gui
 	defer i.mu.Unlock()
 	i.asked = append(i.asked, ref)
 	guild, ok := i.known[string(ref.Kind)+" "+ref.ID]
-	if ref.Kind == discord.KindRole || ref.Kind == discord.KindOverwrite {
+	if ref.In != "" && ref.Kind != discord.KindChannel {
 		if guild != ref.In {
 			guild = ""
 		}
@@ -130,6 +133,7 @@ const (
 	role1, role2         = "720000000000000001", "720000000000000002"
 	hook1, hook2         = "730000000000000001", "730000000000000002"
 	sticker0, sticker2   = "740000000000000000", "740000000000000002"
+	part1, part2         = "760000000000000001", "760000000000000002" // events, rules, sounds
 	direct, lost         = "710000000000000009", "799999999999999999"
 	bot, foreignBot      = "750000000000000001", "750000000000000002"
 )
@@ -140,6 +144,7 @@ func newIndex() *index {
 		"role " + role1: home, "role " + role2: other, "overwrite " + role1: home, "overwrite " + role2: other,
 		"webhook " + hook1: home, "webhook " + hook2: other, "invite home": home, "invite other": other, "invite group": "",
 		"template home": home, "template other": other, "sticker " + sticker0: "", "sticker " + sticker2: other, "sticker 740000000000000001": home,
+		"event " + part1: home, "event " + part2: other, "rule " + part1: home, "rule " + part2: other, "sound " + part1: home, "sound " + part2: other,
 	}}
 }
 
@@ -173,6 +178,12 @@ func TestGuildScope(t *testing.T) {
 		{"another guild's sticker", "post", `{"channel_id":"` + chan1 + `","stickers":["` + sticker2 + `"]}`, outside},
 		{"nested channel", "post", `{"channel_id":"` + chan1 + `","from":{"channel_id":"` + chan1b + `"}}`, ok},
 		{"another guild's nested channel", "post", `{"channel_id":"` + chan1 + `","from":{"channel_id":"` + chan2 + `"}}`, outside},
+		{"event", "post", `{"channel_id":"` + chan1 + `","event_id":"` + part1 + `"}`, ok},
+		{"another guild's event", "post", `{"channel_id":"` + chan1 + `","event_id":"` + part2 + `"}`, unresolved},
+		{"rule", "post", `{"channel_id":"` + chan1 + `","rule_id":"` + part1 + `"}`, ok},
+		{"another guild's rule", "post", `{"channel_id":"` + chan1 + `","rule_id":"` + part2 + `"}`, unresolved},
+		{"sound", "post", `{"channel_id":"` + chan1 + `","sound_id":"` + part1 + `"}`, ok},
+		{"another guild's sound", "post", `{"channel_id":"` + chan1 + `","sound_id":"` + part2 + `"}`, unresolved},
 		{"message and user", "post", `{"channel_id":"` + chan1 + `","message_id":"` + lost + `","user_id":"` + lost + `"}`, ok},
 		{"guild", "settings", `{"guild_id":"` + string(home) + `"}`, ok},
 		{"the other allowed guild", "settings", `{"guild_id":"` + string(third) + `"}`, ok},

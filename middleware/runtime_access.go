@@ -243,7 +243,7 @@ func (w *weighing) places(ctx context.Context) (guild discord.GuildID, channels 
 	for _, id := range w.call.IDs() {
 		argument, deeper, _ := strings.Cut(id.Path, ".")
 		switch top := !strings.ContainsFunc(deeper, func(r rune) bool { return r < '0' || r > '9' }); {
-		case !top, id.Kind == discord.KindChannel && w.tool.NeedsIn != "" && argument != w.tool.NeedsIn:
+		case !top, (id.Kind == discord.KindChannel || id.Kind == discord.KindGuild) && w.tool.NeedsIn != "" && argument != w.tool.NeedsIn:
 			continue
 		case id.Kind == discord.KindGuild && guild == "":
 			guild = discord.GuildID(id.Value)

@@ -10,13 +10,14 @@
 // It computes permissions and role order for real, validates bodies, answers
 // Discord's own status and error codes, writes the audit log, and records every
 // request ([Discord.Requests]) and whom each message pinged
-// ([Message.Notified]). [Options] sets the clock and rate limits, [Discord.Inject]
+// ([Message.Notified]). AutoMod refuses what people post ([Discord.PostAs]). [Options] sets the clock and rate limits, [Discord.Inject]
 // breaks things on demand. [New] is empty, to be filled with the Add methods;
 // [Demo] is furnished.
 //
 // It listens to any host under /api/v9 and /api/v10. What it does not imitate:
 // the gateway, what happens with time alone (threads do not archive themselves,
-// polls do not end), interactions of people, and files' bytes.
+// polls and events do not end), interactions of people, what Discord's own
+// models find in messages, and files' bytes.
 //
 // # Adding a route
 //

@@ -27,7 +27,7 @@ type (
 	RoleID         string
 	RuleID         string
 	SKUID          string
-	SoundID        string
+	SoundID        string // Discord's own sounds have short ones
 	StickerID      string
 	SubscriptionID string
 	TagID          string
@@ -55,7 +55,7 @@ func (PromptID) JSONSchema() string       { return IDSchema }
 func (RoleID) JSONSchema() string         { return IDSchema }
 func (RuleID) JSONSchema() string         { return IDSchema }
 func (SKUID) JSONSchema() string          { return IDSchema }
-func (SoundID) JSONSchema() string        { return IDSchema }
+func (SoundID) JSONSchema() string        { return `{"type":"string","pattern":"^[0-9]{1,20}$"}` }
 func (StickerID) JSONSchema() string      { return IDSchema }
 func (SubscriptionID) JSONSchema() string { return IDSchema }
 func (TagID) JSONSchema() string          { return IDSchema }

@@ -184,7 +184,7 @@ func followChannel(x *exchange, c *channel) (answer, error) {
 	if target.Type != discord.GuildText && target.Type != discord.GuildAnnouncement {
 		return refuse(errChannelType)
 	}
-	if x.webhooksIn(target.ID) >= 15 {
+	if x.webhooksIn(target.ID) >= maxWebhooks {
 		return refuse(errTooManyWebhooks)
 	}
 	h := &Webhook{

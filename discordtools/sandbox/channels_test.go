@@ -192,7 +192,7 @@ func TestTypingAndFollowing(t *testing.T) {
 		{name: "typing where it may not write", method: "POST", path: "/channels/{reads}/typing", status: 403, code: 50013},
 		{name: "follow", method: "POST", path: "/channels/{news}/followers", body: `{"webhook_channel_id":"{general}"}`, status: 200, has: `"channel_id":"{news}"`,
 			after: func(t *testing.T, d *Discord) {
-				if all := d.Webhooks(DemoGuild); len(all) != 1 || all[0].Source != DemoAnnouncements || all[0].Channel != DemoGeneral {
+				if all := d.Webhooks(DemoGuild); len(all) != 2 || all[1].Source != DemoAnnouncements || all[1].Channel != DemoGeneral {
 					t.Errorf("webhooks %+v", all)
 				}
 			}},

@@ -10,6 +10,7 @@ import (
 const (
 	DemoIntegration discord.IntegrationID = "1200000000000000701" // the bot's own
 	DemoPrompt      string                = "1200000000000000711" // of the onboarding
+	DemoWebhook     discord.WebhookID     = "1200000000000000751" // "Release feed", in announcements; Webhooks tells its token
 
 	DemoGameNight discord.EventID = "1200000000000000721" // in the lounge, every Friday
 	DemoDevTalk   discord.EventID = "1200000000000000722" // on the stage
@@ -47,13 +48,14 @@ func (d *Discord) demoPlans(now time.Time) {
 	})
 }
 
-// demoSettings gives the demo guild an integration, a welcome screen, an
+// demoSettings gives the demo guild an integration, a webhook, a welcome screen, an
 // onboarding that is not enabled, and people in voice: Tomasz in the
 // lounge, the bot and Ines in the audience of the stage.
 func (d *Discord) demoSettings(now time.Time) {
 	d.AddIntegration(DemoGuild, Integration{
 		ID: DemoIntegration, Name: d.options.BotName, Description: "Moderation by agents, behind guards", Bot: BotID, AddedBy: DemoOwner,
 	})
+	d.AddWebhook(Webhook{ID: DemoWebhook, Channel: DemoAnnouncements, By: DemoOwner, Name: "Release feed"})
 	d.SetWelcomeScreen(DemoGuild, WelcomeScreen{
 		Description: "Welcome aboard, keeper!",
 		Channels: []WelcomeChannel{

@@ -16,8 +16,9 @@
 //
 // It listens to any host under /api/v9 and /api/v10. What it does not imitate:
 // the gateway, what happens with time alone (threads do not archive themselves,
-// polls and events do not end), interactions of people, what Discord's own
-// models find in messages, and files' bytes.
+// polls and events do not end), what people do by themselves (a test lets them
+// use the bot with [Discord.AddInteraction]), what Discord's own models find in
+// messages, and files' bytes.
 //
 // # Adding a route
 //

@@ -114,11 +114,11 @@ func TestIntegrations(t *testing.T) {
 				role := d.AddRole(DemoGuild, Role{Name: "Tracker", Managed: true, Bot: bot})
 				d.AddMember(DemoGuild, Member{User: bot, Roles: []discord.RoleID{role}})
 				d.AddIntegration(DemoGuild, Integration{ID: "1200000000000009001", Name: "Tracker", Bot: bot})
-				d.world.webhooks["1200000000000009003"] = &Webhook{ID: "1200000000000009003", Type: 1, Guild: DemoGuild, Channel: DemoGeneral, By: bot}
+				d.AddWebhook(Webhook{Channel: DemoGeneral, By: bot})
 			},
 			after: func(t *testing.T, d *Discord) {
 				_, member := d.Member(DemoGuild, "1200000000000009002")
-				if n := len(d.Integrations(DemoGuild)); member || n != 1 || len(d.Webhooks(DemoGuild)) != 0 || len(d.Roles(DemoGuild)) != 7 {
+				if n := len(d.Integrations(DemoGuild)); member || n != 1 || len(d.Webhooks(DemoGuild)) != 1 || len(d.Roles(DemoGuild)) != 7 {
 					t.Errorf("member %t, %d integrations, %d webhooks, %d roles", member, n, len(d.Webhooks(DemoGuild)), len(d.Roles(DemoGuild)))
 				}
 				if e := lastAct(t, d); e.Action != auditIntegrationDelete || e.Target != "1200000000000009001" {

@@ -11,8 +11,10 @@ type Message struct {
 	ID          discord.MessageID
 	Channel     discord.ChannelID
 	Author      discord.UserID
-	Webhook     discord.WebhookID // set when a webhook sent it; Author is then the webhook's id
-	AuthorName  string            // a webhook message's name
+	Webhook     discord.WebhookID     // set when a webhook sent it; Author is then the webhook's id
+	AuthorName  string                // a webhook message's name
+	Application discord.ApplicationID // set when it answers an interaction; Webhook has the same id then
+	Interaction discord.InteractionID
 	Type        int
 	Content     string
 	Embeds      []Embed
@@ -92,6 +94,8 @@ const (
 	flagIsCrosspost    = 1 << 1
 	flagSuppressEmbeds = 1 << 2
 	flagHasThread      = 1 << 5
+	flagEphemeral      = 1 << 6
+	flagLoading        = 1 << 7
 	flagSilent         = 1 << 12
 	flagVoiceMessage   = 1 << 13
 	flagHasSnapshot    = 1 << 14
@@ -101,6 +105,7 @@ const (
 	typeFollowNotice  = 12
 	typeThreadCreated = 18
 	typeReply         = 19
+	typeCommandAnswer = 20
 	typeThreadStarter = 21
 	typeAutoMod       = 24
 )

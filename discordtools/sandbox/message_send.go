@@ -357,7 +357,9 @@ func (x *exchange) send(c *channel, m *Message) {
 		if t.Archived {
 			t.Archived, t.ArchivedAt = false, x.now
 		}
-		t.join(m.Author, x.now)
+		if m.Webhook == "" {
+			t.join(m.Author, x.now)
+		}
 	}
 	x.store(c, m)
 }

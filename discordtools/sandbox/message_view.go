@@ -109,8 +109,9 @@ func (x *exchange) basicMessage(c *channel, m *Message) messageView {
 	v := messageView{
 		contentView: x.viewContent(m, x.readable(c, m)), ID: m.ID, Channel: c.ID, Author: x.user(m.Author),
 		Pinned: !m.Pinned.IsZero(), Everyone: m.Mentions.Everyone, TTS: m.TTS, Webhook: m.Webhook, Nonce: json.RawMessage(m.Nonce),
+		Application: m.Application,
 	}
-	if m.Webhook != "" {
+	if m.Webhook != "" && m.Application == "" {
 		v.Author = userView{ID: m.Author, Username: m.AuthorName, Discriminator: "0000", Bot: true}
 	}
 	if r := m.Reference; r != nil {

@@ -54,6 +54,9 @@ var routes = sync.OnceValue(func() *node {
 		stageRoutes,
 		soundRoutes,
 		autoModRoutes,
+		webhookRoutes,
+		webhookMessageRoutes,
+		interactionRoutes,
 	} {
 		for _, r := range table {
 			root.add(r)

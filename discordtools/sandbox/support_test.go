@@ -135,7 +135,8 @@ var demoNames = strings.NewReplacer(
 	"{owner}", string(DemoOwner), "{reader}", string(DemoReader), "{bot}", string(BotID), "{bug}", string(DemoBugTag),
 	"{solved}", string(DemoSolvedTag), "{emoji}", string(DemoEmoji), "{sticker}", string(DemoSticker), "{mods}", string(DemoModeratorRole),
 	"{events}", string(DemoEventsRole), "{everyone}", string(DemoGuild), "{muted}", string(DemoMutedRole),
-	"{nowhere}", "1999999999999999999", "{mine}", string(mine),
+	"{nowhere}", "1999999999999999999", "{mine}", string(mine), "{hook}", string(DemoWebhook), "{hooktoken}", secret("webhook", DemoWebhook),
+	"{app}", string(ApplicationID), "{used}", used, "{usedtoken}", secret("interaction", used),
 )
 
 // mine is a message of the bot in general that rows find there, sent at noon.

@@ -19,6 +19,8 @@ type world struct {
 	invites  map[string]*Invite           // by code; nil is none
 	stages   map[discord.ChannelID]*Stage // that are live; nil is none
 	played   []Played
+
+	interactions map[discord.InteractionID]*interaction // nil is none
 }
 
 func newWorld(clock func() time.Time) world {
@@ -241,6 +243,6 @@ type Webhook struct {
 	By      discord.UserID
 	Name    string
 	Avatar  string
-	Token   string // type 1
+	Token   string // type 1: who has it acts as the webhook
 	Source  discord.ChannelID
 }

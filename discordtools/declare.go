@@ -108,6 +108,7 @@ func build[In, Out any](effect mcpcore.Effect, d spec[In, Out], s *shared, c cat
 		return mcpcore.Broken(t, err)
 	}
 	t.Rules = append(t.Rules, p.rules...)
+	t.Packed = p.packed()
 	connect := func(call *mcpcore.Call) *api {
 		return &api{shared: s, call: call, plan: p, anonymous: d.Anonymous}
 	}

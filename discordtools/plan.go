@@ -24,6 +24,7 @@ import (
 //	in:"files"      files sent along: a list of [upload]
 //	in:"form"       a field of a multipart form
 //	in:"formfile"   the file of a multipart form, as a data URI
+//	in:"packed"     body arguments, as one JSON object in a text
 //	in:"local"      not sent; Run uses it
 //	wire:"name"     its name at Discord
 //	join:","        a list sent as one text
@@ -113,7 +114,7 @@ func newPlan(route string, in, out reflect.Type, set []added) (*plan, error) {
 	return p, nil
 }
 
-var places = []string{"path", "query", "body", "wholebody", "reason", "files", "form", "formfile", "local"}
+var places = []string{"path", "query", "body", "wholebody", "reason", "files", "form", "formfile", "packed", "local"}
 
 func (p *plan) place(wire string) string {
 	switch {
@@ -125,6 +126,43 @@ func (p *plan) place(wire string) string {
 		return "query"
 	}
 	return "body"
+}
+
+// placeOf is where a member that the server adds goes: where the argument of
+// that name goes, or would go.
+func (p *plan) placeOf(wire string) string {
+	for _, a := range p.args {
+		if a.wire == wire && (a.in == "query" || a.in == "body") {
+			return a.in
+		}
+	}
+	return p.place(wire)
+}
+
+// argument is the name of the argument that fills a place in the path.
+func (p *plan) argument(wire string) string {
+	for _, a := range p.args {
+		if a.in == "path" && a.wire == wire {
+			return a.name
+		}
+	}
+	return wire
+}
+
+// packed is the argument that carries those of the body, with their names.
+func (p *plan) packed() (packed mcpcore.Packed) {
+	for _, a := range p.args {
+		switch a.in {
+		case "packed":
+			packed.Arg = a.name
+		case "body":
+			packed.Names = append(packed.Names, a.name)
+		}
+	}
+	if packed.Arg == "" {
+		return mcpcore.Packed{}
+	}
+	return packed
 }
 
 // takesBody reports whether the route has a JSON body, which is then sent also

@@ -59,6 +59,13 @@ var faults = []struct {
 	}, `its argument "__confirm" is an authorization field`},
 	{"outranks nothing", func(d *mcpcore.Deps) { d.Tools[0].Outranks = "user_id" }, `Outranks names "user_id"`},
 	{"redacts nothing", func(d *mcpcore.Deps) { d.Tools[0].Redact = []string{"contents"} }, `it speaks of "contents"`},
+	{"packed in nothing", func(d *mcpcore.Deps) { d.Tools[0].Packed = mcpcore.Packed{Arg: "payload"} }, `Packed is "payload"`},
+	{"packed in itself", func(d *mcpcore.Deps) {
+		d.Tools[0].Packed = mcpcore.Packed{Arg: "query", Names: []string{"query"}}
+	}, `Packed is "query"`},
+	{"packs nothing", func(d *mcpcore.Deps) {
+		d.Tools[0].Packed = mcpcore.Packed{Arg: "query", Names: []string{"nothing"}}
+	}, `it speaks of "nothing"`},
 	{"needs by nothing", func(d *mcpcore.Deps) { d.Tools[0].NeedsWhen = []mcpcore.Need{{Arg: "pinned"}} }, `it speaks of "pinned"`},
 	{"a rule without a check", func(d *mcpcore.Deps) { d.Tools[0].Rules = []mcpcore.Rule{{Doc: "Be nice."}} }, `rule 1 has no check`},
 	{"a rule with two checks", func(d *mcpcore.Deps) {

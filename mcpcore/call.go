@@ -77,6 +77,12 @@ func newCall(deps *Deps, b *bound, id, principal string, raw json.RawMessage) *C
 	if c.fault == nil {
 		c.auth = args.TakeAuthorization(c.args)
 	}
+	if p := c.tool.Packed; c.fault == nil && p.Arg != "" {
+		if fault := args.Unpack(c.args, p.Arg, p.Names); fault != nil {
+			i := Issue(*fault)
+			c.fault = &i
+		}
+	}
 	return c
 }
 

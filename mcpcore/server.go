@@ -376,7 +376,10 @@ func (d *Deps) checkTool(t *Tool) (problems []error) {
 			problem("layer %q: %w", layer.Name, err)
 		}
 	}
-	for _, n := range slices.Concat(t.Redact, needArgs(t.NeedsWhen)) {
+	if t.Packed.Arg != "" && (!t.Takes(t.Packed.Arg) || slices.Contains(t.Packed.Names, t.Packed.Arg)) {
+		problem("Packed is %q, which must be an argument that does not carry itself", t.Packed.Arg)
+	}
+	for _, n := range slices.Concat(t.Redact, needArgs(t.NeedsWhen), t.Packed.Names) {
 		if !t.Takes(n) {
 			problem("it speaks of %q, which is not an argument", n)
 		}

@@ -123,6 +123,7 @@ type Tool struct {
 	Anonymous bool // it acts by a token in its arguments, not as the bot: what the bot may do is beside the point
 	Unlocked  bool // of ApplicationScope: it works without the identity lock, since it tells only which bot this is
 
+	Packed  Packed         // an argument that carries others
 	Rules   []Rule         // rules between arguments, checked after the schema
 	Redact  []string       // arguments whose values are private: kept out of audits and previews
 	Require []Precondition // checked in layer 9, in this order, before those of policies
@@ -141,6 +142,14 @@ type Tool struct {
 	Steps func(call *Call) ([]Step, error)
 
 	impl *impl
+}
+
+// Packed is a text argument that carries other arguments as one JSON object. It
+// is unpacked when the call is made, so that they go through every guard as if
+// they had been given one by one. The zero value is none.
+type Packed struct {
+	Arg   string   // the argument
+	Names []string // the arguments that it may carry
 }
 
 // Need is a permission that an argument calls for. Of the needs of one argument

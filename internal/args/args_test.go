@@ -442,3 +442,39 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestUnpack(t *testing.T) {
+	t.Parallel()
+	names := []string{"content", "embeds", "delta"}
+	for raw, want := range map[string]string{
+		`{"any":"{\"content\":\"x\",\"delta\":12345678901234567890}","limit":1}`: `{"content":"x","delta":12345678901234567890,"limit":1}`,
+		`{"any":" {} ","content":"x"}`:                                           `{"content":"x"}`,
+		`{"content":"x"}`:                                                        `{"content":"x"}`,
+		`{"any":null}`:                                                           `{"any":null}`,
+		`{"any":{"content":"x"}}`:                                                `{"any":{"content":"x"}}`,
+		`{"any":""}`:                                                             "any: is not valid JSON",
+		`{"any":"[1]"}`:                                                          "any: must be a JSON object in a text, this is a list",
+		`{"any":"{\"content\":\"x\",\"content\":\"y\"}"}`:                        "any.content: stands twice; give each key once",
+		`{"any":"{\"delta\":{\"a\":1,\"A\":2}}"}`:                                "any.delta.A: differs from \"a\" only in case; give one of them",
+		`{"any":"{\"content\":\"x\"}","content":"x"}`:                            "any.content: is an argument of the call as well; give one of them",
+		`{"any":"{\"limit\":1}"}`:                                                "any.limit: is not an argument here; there are: content, embeds, delta",
+		`{"any":"{\"__confirm\":true}"}`:                                         "any.__confirm: is not an argument here; there are: content, embeds, delta",
+		`{"any":"{\"any\":\"{}\"}"}`:                                             "any.any: is not an argument here; there are: content, embeds, delta",
+		`{"any":"{\"Content\":\"x\"}"}`:                                          "any.Content: is not an argument here; there are: content, embeds, delta",
+		`{"any":"` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `"}`: "any." + strings.Repeat("0.", 64) + "0: nested deeper than 64 levels",
+	} {
+		object, fault := args.Parse([]byte(raw))
+		if fault != nil {
+			t.Fatalf("%s: %v", raw, fault)
+		}
+		got := ""
+		if issue := args.Unpack(object, "any", names); issue != nil {
+			got = issue.Path + ": " + issue.Message
+		} else {
+			got = string(canon.Append(nil, object))
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+}

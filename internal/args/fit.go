@@ -1,6 +1,7 @@
 package args
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,36 @@ func TakeAuthorization(object map[string]any) map[string]any {
 		}
 	}
 	return taken
+}
+
+// Unpack replaces the argument called name, a text that is a JSON object, by
+// that object's members: whatever looks at arguments later sees them as if they
+// had been given one by one. Only the members in names may be there, and none
+// that object has as well. A value that is no text is left as it is.
+func Unpack(object map[string]any, name string, names []string) *Issue {
+	text, ok := object[name].(string)
+	if !ok {
+		return nil
+	}
+	v, issue := parse(bytes.TrimSpace([]byte(text)))
+	if issue != nil {
+		return &Issue{strings.TrimSuffix(name+"."+issue.Path, "."), issue.Message, issue.Code}
+	}
+	packed, ok := v.(map[string]any)
+	if !ok {
+		return &Issue{name, "must be a JSON object in a text, this is " + nameOf(v), codeType}
+	}
+	delete(object, name)
+	for _, key := range slices.Sorted(maps.Keys(packed)) {
+		switch _, twice := object[key]; {
+		case !slices.Contains(names, key):
+			return &Issue{join(name, key), "is not an argument here; there are: " + strings.Join(names, ", "), codeUnknown}
+		case twice:
+			return &Issue{join(name, key), "is an argument of the call as well; give one of them", codeUnknown}
+		}
+		object[key] = packed[key]
+	}
+	return nil
 }
 
 // Fit makes object what the schema asks for, in place, as far as that changes

@@ -38,6 +38,7 @@ func (a *api) deliver(ctx context.Context, r Request) (*Response, error) {
 		return nil, fmt.Errorf("%s uses the undeclared route %s", a.call.Tool().Name, route)
 	}
 	r.Repeatable = repeats(r.Method)
+	r.Anonymous = a.anonymous || strings.Contains(r.Route, "_token}") // which authorizes the request by itself
 	return a.rest.Do(ctx, r)
 }
 
@@ -45,7 +46,7 @@ func (a *api) deliver(ctx context.Context, r Request) (*Response, error) {
 // members of its body.
 func (a *api) request(made ...member) (Request, error) {
 	p := a.plan
-	r := Request{Method: p.method, Route: p.template, Path: map[string]string{}, Query: url.Values{}, Anonymous: a.anonymous}
+	r := Request{Method: p.method, Route: p.template, Path: map[string]string{}, Query: url.Values{}}
 	var body object
 	var uploads []upload
 	for _, arg := range p.args {
@@ -87,7 +88,7 @@ func (a *api) request(made ...member) (Request, error) {
 	}
 	for _, s := range p.set {
 		v := json.RawMessage(s.Value(a.call))
-		switch inQuery := p.place(s.Name) == "query"; {
+		switch inQuery := p.placeOf(s.Name) == "query"; {
 		case len(v) == 0:
 		case inQuery && !r.Query.Has(s.Name):
 			r.Query.Set(s.Name, scalar(v, ""))
@@ -101,7 +102,7 @@ func (a *api) request(made ...member) (Request, error) {
 			return r, err
 		}
 		r.Form = append(r.Form, parts...)
-		body.set("attachments", attachments)
+		body.set("attachments", joinLists(body.get("attachments"), attachments))
 	}
 	for _, m := range made {
 		body.set(m.name, m.raw)
@@ -116,8 +117,8 @@ func (a *api) request(made ...member) (Request, error) {
 }
 
 // sub is a request of a declared route beside the plain rule. What its route
-// names in the path is the call's argument of that name, unless Path has it; a
-// write carries the call's audit_reason.
+// names in the path is the call's argument that goes there, unless Path has it;
+// a write carries the call's audit_reason.
 type sub struct {
 	Path  map[string]string
 	Query url.Values
@@ -131,7 +132,7 @@ func (a *api) ask(ctx context.Context, route string, s sub) (*Response, error) {
 	for _, name := range templateNames(template) {
 		value, given := s.Path[name]
 		if !given {
-			value = a.call.Text(name)
+			value = a.call.Text(a.plan.argument(name))
 		}
 		r.Path[name] = value
 	}
@@ -179,8 +180,22 @@ func (o *object) set(name string, raw json.RawMessage) {
 	*o = append(*o, member{name, raw})
 }
 
-func (o object) has(name string) bool {
-	return slices.ContainsFunc(o, func(m member) bool { return m.name == name })
+func (o object) has(name string) bool { return o.get(name) != nil }
+
+// get is a member's value, nil for none.
+func (o object) get(name string) json.RawMessage {
+	if i := slices.IndexFunc(o, func(m member) bool { return m.name == name }); i >= 0 {
+		return o[i].raw
+	}
+	return nil
+}
+
+// joinLists is the items of two JSON lists in one; a is nil for none.
+func joinLists(a, b json.RawMessage) json.RawMessage {
+	if len(a) <= len("[]") || a[0] != '[' {
+		return b
+	}
+	return append(append(slices.Clone(a[:len(a)-1]), ','), b[1:]...)
 }
 
 func (o object) json() json.RawMessage {

@@ -149,7 +149,7 @@ func (o oracle) check(c contract) (problems []string) {
 		}
 	}
 	for _, s := range c.set {
-		if p.place(s.Name) == "body" && len(o.members(o.requestBody(op), s.Name)) == 0 {
+		if p.placeOf(s.Name) == "body" && len(o.members(o.requestBody(op), s.Name)) == 0 {
 			problem("Set: %s has no body member %q", c.route, s.Name)
 		}
 	}

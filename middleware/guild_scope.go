@@ -183,11 +183,11 @@ func (s Scope) identity(ctx context.Context, call *mcpcore.Call) error {
 			return err
 		}
 	}
-	if t.Scope != mcpcore.ApplicationScope || t.Unlocked {
-		return nil
-	}
-	if s.Bot == "" {
+	switch wide := t.Scope == mcpcore.ApplicationScope && !t.Unlocked; {
+	case wide && s.Bot == "":
 		return unlocked("tool "+t.Name, t.Name+" acts on the whole application, and this server is not locked to a bot")
+	case s.Bot == "", !wide && !takes(t, discord.KindInteraction): // an answer to an interaction is the application's
+		return nil
 	}
 	for _, id := range call.IDs() {
 		if id.Kind == discord.KindApplication && id.Value != string(s.Bot) {

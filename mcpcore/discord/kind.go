@@ -15,8 +15,8 @@ const (
 	KindEvent        Kind = "event"
 	KindGuild        Kind = "guild"
 	KindIntegration  Kind = "integration"
-	KindInteraction  Kind = "interaction"
-	KindInvite       Kind = "invite" // by its code
+	KindInteraction  Kind = "interaction" // also by its token, a secret
+	KindInvite       Kind = "invite"      // by its code
 	KindMessage      Kind = "message"
 	KindOption       Kind = "option"
 	KindOverwrite    Kind = "overwrite" // a role or a member
@@ -41,33 +41,34 @@ type Identifier interface {
 	Kind() Kind
 }
 
-func (ApplicationID) Kind() Kind  { return KindApplication }
-func (AttachmentID) Kind() Kind   { return KindAttachment }
-func (ChannelID) Kind() Kind      { return KindChannel }
-func (CommandID) Kind() Kind      { return KindCommand }
-func (EmojiID) Kind() Kind        { return KindEmoji }
-func (EntitlementID) Kind() Kind  { return KindEntitlement }
-func (EventID) Kind() Kind        { return KindEvent }
-func (GuildID) Kind() Kind        { return KindGuild }
-func (IntegrationID) Kind() Kind  { return KindIntegration }
-func (InteractionID) Kind() Kind  { return KindInteraction }
-func (InviteCode) Kind() Kind     { return KindInvite }
-func (MessageID) Kind() Kind      { return KindMessage }
-func (OptionID) Kind() Kind       { return KindOption }
-func (OverwriteID) Kind() Kind    { return KindOverwrite }
-func (PromptID) Kind() Kind       { return KindPrompt }
-func (RoleID) Kind() Kind         { return KindRole }
-func (RuleID) Kind() Kind         { return KindRule }
-func (SKUID) Kind() Kind          { return KindSKU }
-func (Snowflake) Kind() Kind      { return KindNothing }
-func (SoundID) Kind() Kind        { return KindSound }
-func (StickerID) Kind() Kind      { return KindSticker }
-func (SubscriptionID) Kind() Kind { return KindSubscription }
-func (TagID) Kind() Kind          { return KindTag }
-func (TemplateCode) Kind() Kind   { return KindTemplate }
-func (UserID) Kind() Kind         { return KindUser }
-func (WebhookID) Kind() Kind      { return KindWebhook }
-func (WebhookToken) Kind() Kind   { return KindWebhookToken }
+func (ApplicationID) Kind() Kind    { return KindApplication }
+func (AttachmentID) Kind() Kind     { return KindAttachment }
+func (ChannelID) Kind() Kind        { return KindChannel }
+func (CommandID) Kind() Kind        { return KindCommand }
+func (EmojiID) Kind() Kind          { return KindEmoji }
+func (EntitlementID) Kind() Kind    { return KindEntitlement }
+func (EventID) Kind() Kind          { return KindEvent }
+func (GuildID) Kind() Kind          { return KindGuild }
+func (IntegrationID) Kind() Kind    { return KindIntegration }
+func (InteractionID) Kind() Kind    { return KindInteraction }
+func (InteractionToken) Kind() Kind { return KindInteraction }
+func (InviteCode) Kind() Kind       { return KindInvite }
+func (MessageID) Kind() Kind        { return KindMessage }
+func (OptionID) Kind() Kind         { return KindOption }
+func (OverwriteID) Kind() Kind      { return KindOverwrite }
+func (PromptID) Kind() Kind         { return KindPrompt }
+func (RoleID) Kind() Kind           { return KindRole }
+func (RuleID) Kind() Kind           { return KindRule }
+func (SKUID) Kind() Kind            { return KindSKU }
+func (Snowflake) Kind() Kind        { return KindNothing }
+func (SoundID) Kind() Kind          { return KindSound }
+func (StickerID) Kind() Kind        { return KindSticker }
+func (SubscriptionID) Kind() Kind   { return KindSubscription }
+func (TagID) Kind() Kind            { return KindTag }
+func (TemplateCode) Kind() Kind     { return KindTemplate }
+func (UserID) Kind() Kind           { return KindUser }
+func (WebhookID) Kind() Kind        { return KindWebhook }
+func (WebhookToken) Kind() Kind     { return KindWebhookToken }
 
 // Snowflake is an id that names no target of a call: the cursor of a page, or a
 // value that results are compared with. Guards do not look at it.
@@ -75,14 +76,20 @@ type Snowflake string
 
 // What is named by other texts than snowflakes.
 type (
-	InviteCode   string // what follows discord.gg/
-	TemplateCode string // what follows discord.new/
-	WebhookToken string // a secret: whoever has it can use the webhook
+	InviteCode       string // what follows discord.gg/
+	TemplateCode     string // what follows discord.new/
+	WebhookToken     string // a secret: whoever has it can use the webhook
+	InteractionToken string // a secret: whoever has it can answer the interaction
 )
 
-const textSchema = `{"type":"string"}`
+const (
+	textSchema = `{"type":"string"}`
+	// tokenSchema allows what a path takes as one segment unescaped.
+	tokenSchema = `{"type":"string","pattern":"^[A-Za-z0-9_-][A-Za-z0-9._~=+-]*$","maxLength":2048}`
+)
 
-func (Snowflake) JSONSchema() string    { return IDSchema }
-func (InviteCode) JSONSchema() string   { return textSchema }
-func (TemplateCode) JSONSchema() string { return textSchema }
-func (WebhookToken) JSONSchema() string { return textSchema }
+func (Snowflake) JSONSchema() string        { return IDSchema }
+func (InviteCode) JSONSchema() string       { return textSchema }
+func (TemplateCode) JSONSchema() string     { return textSchema }
+func (WebhookToken) JSONSchema() string     { return tokenSchema }
+func (InteractionToken) JSONSchema() string { return tokenSchema }

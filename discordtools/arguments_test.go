@@ -71,12 +71,16 @@ var local = map[string][]string{
 	"guild_get_widget_image_url":         {"guild_id", "style"},
 	"emojis_list_guild":                  {"offset"},
 	"events_list":                        {"offset"},
+	"interactions_create_followup":       {"ephemeral"}, // a bit of flags
 	"invites_list_channel":               {"offset"},
 	"members_search":                     {"offset"},
 	"messages_search_recent":             {"query"},
 	"roles_list":                         {"offset", "with_counts"}, // the latter asks another route
 	"soundboard_list_guild_sounds":       {"offset"},
 	"threads_list_members":               {"offset"},
+	"webhooks_create":                    {"reveal_token"},
+	"webhooks_list_channel":              {"offset"},
+	"webhooks_list_guild":                {"offset"},
 }
 
 // TestL06EveryArgumentArrives sets each argument of each tool to a value of its
@@ -121,8 +125,11 @@ func TestL06EveryArgumentArrives(t *testing.T) {
 				rest.reset(cmp.Or(objects[name+"."+arg], objects[name]))
 				answer := callOn(t, session, name, given)
 				marks := marksOf(value)
-				if arg == "file_data" { // its bytes are sent, not their base64
+				switch arg {
+				case "file_data": // its bytes are sent, not their base64
 					marks = []string{"PNG"}
+				case "payload_json": // what it carries is sent
+					marks = []string{"zqpacked"}
 				}
 				sent := rest.all()
 				for _, m := range marks {
@@ -155,6 +162,10 @@ var companions = map[string][]string{
 	"events_create.scheduled_end_time":                     {`scheduled_start_time="2026-03-15T09:00:00Z"`},
 	"events_modify":                                        {"name"},
 	"events_modify.entity_type":                            {`entity_metadata={"location":"Pier"}`, `scheduled_end_time="2026-03-16T10:00:00Z"`},
+	"interactions_create_followup":                         {"content"},
+	"interactions_create_response.data":                    {"type=4"},
+	"interactions_edit_followup":                           {"content"},
+	"interactions_edit_original_response":                  {"content"},
 	"invites_create_channel.target_application_id":         {"target_type=2"},
 	"invites_create_channel.target_type":                   {"target_application_id"},
 	"invites_create_channel.target_user_id":                {"target_type=1"},
@@ -164,6 +175,11 @@ var companions = map[string][]string{
 	"stage_instances_modify":                               {"topic"},
 	"stickers_create_guild_sticker.file_format":            {`file_data="data:image/gif;base64,R0lGODlhAQABAAAAACw="`},
 	"stickers_modify_guild_sticker":                        {"name"},
+	"webhooks_edit_message":                                {"content"},
+	"webhooks_execute":                                     {"content"},
+	"webhooks_execute.applied_tags":                        {"thread_name"},
+	"webhooks_modify":                                      {"name"},
+	"webhooks_modify_with_token":                           {"name"},
 }
 
 // objects are what a tool, or one argument of it, must find at Discord.
@@ -184,13 +200,27 @@ func callOn(t *testing.T, session *mcp.ClientSession, tool string, args any) str
 
 // special are arguments whose form no schema states.
 var special = map[string]any{
-	"message": map[string]any{"content": "zqmessage"},
-	"emoji":   "party:760000000000000001",
-	"code":    "abcDEF12",
-
+	"message":          map[string]any{"content": "zqmessage"},
+	"data":             map[string]any{"content": "zqdata"},
+	"components":       []any{map[string]any{"type": 1, "components": []any{map[string]any{"type": 2, "style": 5, "label": "zqbutton", "url": "https://a.example"}}}},
+	"payload_json":     `{"embeds":[{"title":"zqpacked"}]}`,
+	"emoji":            "party:760000000000000001",
+	"application_id":   string(sandbox.ApplicationID), // which the identity lock lets through
+	"code":             "abcDEF12",
 	"emoji_name":       "🦆",
 	"sound":            "data:audio/mpeg;base64,enFzb3VuZA==",
 	"trigger_metadata": map[string]any{"keyword_filter": []any{"zqkeyword"}},
+}
+
+// typeName is the JSON Schema type of a special value.
+func typeName(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	}
+	return "string"
 }
 
 const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -201,7 +231,7 @@ func sample(name string, p map[string]any, n int) any {
 	if list, ok := p["type"].([]any); ok {
 		kind = fmt.Sprint(list[0])
 	}
-	if v, ok := special[name]; ok && (kind == "string" || p["type"] == "object") {
+	if v, ok := special[name]; ok && kind == typeName(v) {
 		return v
 	}
 	if enum := slices.DeleteFunc(slices.Clone(asList(p["enum"])), func(v any) bool { return v == nil }); len(enum) > 0 {

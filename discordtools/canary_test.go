@@ -38,6 +38,10 @@ func canaryWorld() *sandbox.Discord {
 			{Emoji: sandbox.EmojiRef{Name: "👍"}, Users: []discord.UserID{"1200000000000000901"}},
 		},
 	})
+	d.AddWebhook(sandbox.Webhook{ID: canaryHook, Channel: canaryChannel, By: "1200000000000000901", Name: canary, Token: canaryToken})
+	d.AddMessage(canaryChannel, sandbox.Message{ID: canarySent, Author: discord.UserID(canaryHook), Webhook: canaryHook, AuthorName: canary, Content: canary})
+	used := d.AddInteraction(sandbox.Interaction{Channel: canaryChannel, User: "1200000000000000901", Token: canaryUse, Deferred: true})
+	d.AddMessage(canaryChannel, sandbox.Message{ID: canaryFollowUp, Interaction: used.ID, Content: canary})
 	d.AddEmoji(canaryGuild, sandbox.Emoji{ID: "1200000000000000907", Name: "canary", By: "1200000000000000901"})
 	d.AddSticker(canaryGuild, sandbox.Sticker{ID: "1200000000000000908", Name: canary, Description: canary, Tags: "x", By: "1200000000000000901"})
 	d.AddEvent(canaryGuild, sandbox.Event{ID: "1200000000000000909", Name: canary, Description: canary, Location: canary, Start: now, Users: []discord.UserID{"1200000000000000901"}})
@@ -51,6 +55,12 @@ const (
 	canaryGuild   discord.GuildID   = "1200000000000000902"
 	canaryChannel discord.ChannelID = "1200000000000000904"
 	canaryMessage discord.MessageID = "1200000000000000906"
+
+	canaryHook     discord.WebhookID = "1200000000000000909"
+	canaryToken                      = "canary-webhook-token-that-nobody-may-see-0123456789abcdefghijklmnop"
+	canaryUse                        = "canary-interaction-token-that-nobody-may-see-0123456789abcdefghijkl"
+	canarySent     discord.MessageID = "1200000000000000910"
+	canaryFollowUp discord.MessageID = "1200000000000000911"
 )
 
 // canaryArgs are the required arguments of reading tools, in the canary world.
@@ -58,6 +68,17 @@ var canaryArgs = map[string]any{
 	"guild_id": canaryGuild, "channel_id": canaryChannel, "message_id": canaryMessage, "user_id": "1200000000000000901",
 	"role_id": "1200000000000000903", "thread_id": "1200000000000000905", "emoji_id": "1200000000000000907",
 	"sticker_id": "1200000000000000908", "event_id": "1200000000000000909", "sound_id": "1200000000000000910", "rule_id": "1200000000000000911", "emoji": "👍", "query": "canary", "answer_id": 1,
+	"webhook_id": canaryHook, "token": canaryToken, "application_id": sandbox.ApplicationID, "interaction_token": canaryUse,
+	"webhooks_get_message.message_id": canarySent, "webhooks_delete_message.message_id": canarySent,
+	"interactions_get_followup.message_id": canaryFollowUp, "interactions_delete_followup.message_id": canaryFollowUp,
+}
+
+// canaryArg is an argument of a tool, nil for none.
+func canaryArg(tool, arg string) any {
+	if v, ok := canaryArgs[tool+"."+arg]; ok {
+		return v
+	}
+	return canaryArgs[arg]
 }
 
 var fenced = regexp.MustCompile(`(?s)<untrusted_discord_\w+ nonce="[0-9a-f]{16}"[^>]*>.*?\n</untrusted_discord_\w+>`)
@@ -75,7 +96,7 @@ func TestTextOfUsersIsFenced(t *testing.T) {
 		}
 		given := map[string]any{}
 		for _, r := range asList(tree(t, tool.InputSchema)["required"]) {
-			if v, ok := canaryArgs[r.(string)]; ok {
+			if v := canaryArg(name, r.(string)); v != nil {
 				given[r.(string)] = v
 			}
 		}

@@ -287,7 +287,7 @@ func (b *bench) readings() map[string]string {
 		}
 		given := map[string]any{}
 		for _, r := range asList(tree(b.T, tool.InputSchema)["required"]) {
-			if v, ok := canaryArgs[r.(string)]; ok {
+			if v := canaryArg(name, r.(string)); v != nil {
 				given[r.(string)] = v
 			}
 		}

@@ -390,6 +390,8 @@ var creations = []struct {
 	{"messages_send", sendGeneral(), func(d *sandbox.Discord) int { return len(d.Messages(sandbox.DemoGeneral)) }},
 	{"messages_create_thread", `{"channel_id":` + id(general) + `,"message_id":` + id(sandbox.DemoPoll) + `,"name":"plan"}`, threadsOf},
 	{"channels_forum_create_thread", `{"channel_id":` + id(sandbox.DemoHelp) + `,"name":"plan","applied_tags":[` + id(sandbox.DemoBugTag) + `],"message":{"content":"x"}}`, threadsOf},
+	{"webhooks_execute", `{` + byHook + `,"content":"same text"}`, func(d *sandbox.Discord) int { return len(d.Messages(sandbox.DemoAnnouncements)) }},
+	{"webhooks_create", `{"channel_id":` + id(general) + `,"name":"plan"}`, func(d *sandbox.Discord) int { return len(d.Webhooks(sandbox.DemoGuild)) }},
 	{"roles_create", `{"guild_id":` + id(guild) + `,"name":"plan"}`, func(d *sandbox.Discord) int { return len(d.Roles(sandbox.DemoGuild)) }},
 	{"channels_create_guild_channel", `{"guild_id":` + id(guild) + `,"name":"plan"}`, func(d *sandbox.Discord) int { return len(d.Channels(sandbox.DemoGuild)) }},
 }

@@ -74,7 +74,7 @@ type postMade struct {
 // createPost looks at the channel first: in a text channel the same request
 // would start a private thread and drop the message.
 func createPost(ctx context.Context, a *api, in channelsPost) (v postMade, err error) {
-	message, parts, err := in.Message.body(a.call)
+	message, parts, err := nestedMessage(a.call, "message", in.Message.Files, true)
 	if err != nil {
 		return v, err
 	}
@@ -111,26 +111,27 @@ func refusePost(t discord.ChannelType) *mcpcore.Issue {
 	return contradiction("channel_id", "is a %s, which holds no posts; send a message with messages_send and start a thread on it with messages_create_thread", t)
 }
 
-// body is the message as the caller wrote it, notifying nobody unless told to,
-// and the parts that its files become.
-func (m firstMessage) body(call *mcpcore.Call) (json.RawMessage, []Part, error) {
-	given, _ := argument[map[string]json.RawMessage](call, "message")
+// nestedMessage is the message in the argument called name as the caller wrote it,
+// and the parts that its files become. One that says something notifies nobody
+// unless it is told to.
+func nestedMessage(call *mcpcore.Call, name string, files []upload, says bool) (json.RawMessage, []Part, error) {
+	given, _ := argument[map[string]json.RawMessage](call, name)
 	var message object
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if name != "files" {
-			message.set(name, given[name])
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if key != "files" {
+			message.set(key, given[key])
 		}
 	}
-	if !message.has(noMentions.Name) {
+	if says && !message.has(noMentions.Name) {
 		message.set(noMentions.Name, json.RawMessage(noMentions.Value(call)))
 	}
-	if len(m.Files) == 0 {
+	if len(files) == 0 {
 		return message.json(), nil, nil
 	}
-	parts, attachments, err := attach("message.files", m.Files)
+	parts, attachments, err := attach(name+".files", files)
 	if err != nil {
 		return nil, nil, err
 	}
-	message.set("attachments", attachments)
+	message.set("attachments", joinLists(message.get("attachments"), attachments))
 	return message.json(), parts, nil
 }

@@ -46,6 +46,7 @@ var deliberate = map[string]string{
 	"channels_modify: permission_overwrites[].deny: is string here and nothing like it there":                textBits,
 	"channels_modify_permissions: allow: is string here and nothing like it there":                           textBits,
 	"channels_modify_permissions: deny: is string here and nothing like it there":                            textBits,
+	"interactions_create_response: data.files: does not exist there":                                         "files are sent as parts of a form",
 	"members_list: after: is string here and nothing like it there":                                          "an id; the description has it as an integer, the documentation as a snowflake",
 	"roles_create: permissions: is string here and nothing like it there":                                    textBits,
 	"roles_modify: permissions: is string here and nothing like it there":                                    textBits,

@@ -3,6 +3,7 @@ package discordtools
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -93,9 +94,9 @@ type writing struct {
 	messageFields
 }
 
-// readMessage reads the message that the call names.
-func (a *api) readMessage(ctx context.Context) (w writing, err error) {
-	reply, err := a.ask(ctx, routeMessage, sub{})
+// readMessage reads the message that the call names by the route.
+func (a *api) readMessage(ctx context.Context, route string, query url.Values) (w writing, err error) {
+	reply, err := a.ask(ctx, route, sub{Query: query})
 	if err != nil {
 		return w, err
 	}

@@ -350,8 +350,12 @@ var spec = sync.OnceValues(func() (*openapi.Spec, error) {
 })
 
 // checkExchange holds every request and answer of every test against Discord's
-// description.
+// description, and sees to it that a route with a token goes out without the
+// bot's.
 func checkExchange(t *testing.T, r sandbox.Request) {
+	if strings.Contains(r.Route, "_token}") && r.Header.Get("Authorization") != "" {
+		t.Errorf("%s %s was sent with the bot's Authorization", r.Method, r.Route)
+	}
 	s, err := spec()
 	if err != nil {
 		t.Errorf("read Discord's OpenAPI file: %v", err)

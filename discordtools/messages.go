@@ -3,6 +3,7 @@ package discordtools
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 
 	"github.com/guildwarden/guildwarden/internal/fence"
@@ -291,7 +292,12 @@ type messageDeleted struct {
 }
 
 func messageFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
-	m, err := a.readMessage(ctx)
+	return messageFactsAt(ctx, a, routeMessage, nil)
+}
+
+// messageFactsAt are those of the message that a route reads.
+func messageFactsAt(ctx context.Context, a *api, route string, query url.Values) (mcpcore.Facts, error) {
+	m, err := a.readMessage(ctx, route, query)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
 // maxData is how many bytes of JSON a view may have. Hosts refuse results above
@@ -76,8 +77,10 @@ func render(a *api, view any, list reflect.Value) (*mcpcore.Result, error) {
 	return mcpcore.View(view)
 }
 
-// unfenced is the view's JSON in declaration order, less its fenced copies and
-// our own words.
+var secretType = reflect.TypeFor[discord.WebhookToken]()
+
+// unfenced is the view's JSON in declaration order, less its fenced copies, our
+// own words and secrets.
 func unfenced(data json.RawMessage, view reflect.Type) (json.RawMessage, error) {
 	var whole map[string]json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
@@ -86,7 +89,7 @@ func unfenced(data json.RawMessage, view reflect.Type) (json.RawMessage, error) 
 	var rest object
 	for _, f := range reflect.VisibleFields(view) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if raw, ok := whole[name]; ok && name != "warnings" && !strings.HasPrefix(name, "untrusted_") {
+		if raw, ok := whole[name]; ok && name != "warnings" && !strings.HasPrefix(name, "untrusted_") && f.Type != secretType {
 			rest.set(name, raw)
 		}
 	}

@@ -156,7 +156,7 @@ func clearReactions(ctx context.Context, a *api, in reactionsClear) (v reactions
 
 // reactionFacts are the message and how many reactions of which emoji will go.
 func reactionFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
-	m, err := a.readMessage(ctx)
+	m, err := a.readMessage(ctx, routeMessage, nil)
 	if err != nil {
 		return nil, err
 	}

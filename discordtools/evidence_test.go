@@ -84,6 +84,12 @@ func TestEnforcedOnDiscord(t *testing.T) {
 		{shows: "a guild without the bot", tool: "roles_create", args: `{"guild_id":` + id(nobody) + `,"name":"x"}`, code: unknown},
 		{shows: "following into the channel that counts", tool: "channels_follow_announcement", args: `{"channel_id":` + id(sandbox.DemoAnnouncements) + `,"webhook_channel_id":` + id(sandbox.DemoClubGeneral) + `}`, code: denied, want: `{"missing_permissions":["MANAGE_WEBHOOKS"]}`},
 		{shows: "following within", tool: "channels_follow_announcement", args: `{"channel_id":` + id(sandbox.DemoAnnouncements) + `,"webhook_channel_id":` + id(general) + `}`},
+		{shows: "in the webhook's channel", tool: "webhooks_modify", args: `{"webhook_id":` + id(hook) + `,"name":"x"}`},
+		{shows: "a webhook that cannot be read", tool: "webhooks_modify", args: `{"webhook_id":` + id(hook) + `,"name":"x"}`, setup: without(discord.ManageWebhooks), code: unknown},
+		{shows: "a webhook moved to where it may not", tool: "webhooks_modify", args: `{"webhook_id":` + id(hook) + `,"channel_id":` + id(general) + `}`, setup: func(d *sandbox.Discord) {
+			d.SetOverwrite(sandbox.DemoGeneral, discord.Overwrite{ID: discord.OverwriteID(sandbox.DemoBotRole), Deny: discord.ManageWebhooks})
+		}, code: denied, want: `{"missing_permissions":["MANAGE_WEBHOOKS"]}`},
+		{shows: "by a token", tool: "webhooks_execute", args: `{` + byHook + `,"content":"x"}`, setup: without(discord.ManageWebhooks)},
 		{shows: "nothing to weigh", tool: "users_get", args: `{"user_id":` + id(tomo) + `}`},
 	} {
 		t.Run(row.tool+"/"+row.shows, func(t *testing.T) {

@@ -124,6 +124,16 @@ var invariants = []struct {
 		}
 		return ""
 	}},
+	{"a tool acts by a token or as the bot", func(s subject) string { // L40 Webhook and interaction tokens in logs and traces
+		_, given := s.properties()["token"]
+		_, answers := s.properties()["interaction_token"]
+		for _, r := range s.Routes {
+			if strings.Contains(r, "_token}") != (given || answers) || (given || answers) && !s.Anonymous {
+				return r
+			}
+		}
+		return ""
+	}},
 	{"output is an object of a success or an error", func(s subject) string { // L47 Result does not match the published output schema
 		branches, _ := s.output["anyOf"].([]any)
 		if s.output["type"] != "object" || len(branches) != 2 {

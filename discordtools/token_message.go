@@ -36,7 +36,7 @@ type tokenEdit struct {
 	Components  *[]json.RawMessage         `json:"components,omitempty" jsonschema:"action rows instead of the old; null removes them" maxItems:"5"`
 	Attachments []attachmentInput          `json:"attachments,omitempty" jsonschema:"attachments that stay" maxItems:"10"`
 	Poll        map[string]json.RawMessage `json:"poll,omitempty" jsonschema:"a poll as when sending, into a deferred response alone"`
-	Flags       *int                       `json:"flags,omitempty" jsonschema:"4 hides link previews, 0 shows them" enum:"0,4"`
+	Flags       int                        `json:"flags,omitempty" jsonschema:"4 hides link previews, 0 shows them" enum:"0,4"`
 	packedBody
 }
 

@@ -2,6 +2,7 @@ package discordtools_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -259,6 +260,41 @@ func TestL16WebhooksInForums(t *testing.T) {
 			sent: []string{"POST " + hookOwn + ` {"content":"x","thread_name":"Fog",` + quiet + `}`}, code: mcpcore.CodeValidation, says: "thread_name works in forums only",
 		},
 	})
+}
+
+// TestEditKeepsAttachments: with new files those stay that are listed; without
+// either all stay.
+func TestEditKeepsAttachments(t *testing.T) {
+	t.Parallel()
+	const first, second = "1200000000000000691", "1200000000000000692"
+	for more, want := range map[string][]string{
+		`"content":"x"`: {first, second},
+		`"files":[{"name":"c.txt","data":"aGVsbG8="}]`:                                        {"c.txt"},
+		`"attachments":[{"id":"` + second + `"}]`:                                             {second},
+		`"attachments":[{"id":"` + first + `"}],"files":[{"name":"c.txt","data":"aGVsbG8="}]`: {first, "c.txt"},
+		`"attachments":[],"content":"x"`:                                                      {},
+	} {
+		b := start(t)
+		b.world.AddMessage(sandbox.DemoAnnouncements, sandbox.Message{
+			ID: hookSent, Author: discord.UserID(hook), Webhook: sandbox.DemoWebhook, Content: "1.4.3",
+			Attachments: []sandbox.Attachment{{ID: first, Name: "a.txt"}, {ID: second, Name: "b.txt"}},
+		})
+		if a := b.call("webhooks_edit_message", `{`+ofHook+`,`+more+`}`); a.code != "" {
+			t.Fatal(a.text)
+		}
+		m, _ := b.world.Message(sandbox.DemoAnnouncements, hookSent)
+		var got []string
+		for _, a := range m.Attachments {
+			if a.ID == first || a.ID == second {
+				got = append(got, string(a.ID))
+			} else {
+				got = append(got, a.Name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", more, got, want)
+		}
+	}
 }
 
 // TestRevealedTokenWorks: the token that a new webhook shows once, and in the

@@ -163,21 +163,26 @@ func (c *Call) Step(ctx context.Context, i int, raw json.RawMessage) StepOutcome
 	return outcome(res.reply(call), nil, true)
 }
 
-// StepFault is what is wrong with a step whatever its arguments: that its tool is
-// not there, or makes steps itself. nil for nothing.
-func (c *Call) StepFault(i int) *Error {
+// StepFault is how a step must end whatever its arguments: its tool is not
+// there, or makes steps itself. found is false for a step that may go well.
+func (c *Call) StepFault(i int) (fault StepOutcome, found bool) {
 	if i < 0 || i >= len(c.steps) {
-		return Errorf(CodeInternal, "%s has no step %d", c.tool.Name, i)
+		return StepOutcome{}, false
 	}
-	return c.steps[i].fault(c)
+	if err := c.steps[i].fault(c); err != nil {
+		return failed(err), true
+	}
+	return StepOutcome{}, false
 }
 
 func (s *planned) fault(c *Call) *Error {
 	switch {
 	case s.bound == nil:
 		names := make([]string, 0, len(c.core.tools))
-		for name := range c.core.tools {
-			names = append(names, name)
+		for name, b := range c.core.tools {
+			if c.deps.Hide == nil || !c.deps.Hide(&b.tool) {
+				names = append(names, name)
+			}
 		}
 		slices.Sort(names)
 		e := Errorf(CodeToolNotAvailable, "there is no tool of that name")

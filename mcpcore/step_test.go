@@ -310,6 +310,18 @@ func TestStepAsksNobody(t *testing.T) {
 	}
 }
 
+func TestNearNameOfAStepIsNoHiddenOne(t *testing.T) {
+	t.Parallel()
+	for hidden, want := range map[bool]bool{false: true, true: false} {
+		deps := relayDeps(&desk{}, nil)
+		deps.Hide = func(t *mcpcore.Tool) bool { return hidden && t.Name == "tickets_list" }
+		a := connect(t, deps).passed(t, "relay", `{"steps":[{"tool":"tickets_lost","args":{}}]}`)
+		if got := strings.Contains(a.everything(), "tickets_list"); got != want {
+			t.Errorf("hidden %t, named %t", hidden, got)
+		}
+	}
+}
+
 func TestToolThatOnlyReadsMakesNoSteps(t *testing.T) {
 	t.Parallel()
 	deps := relayDeps(&desk{}, nil)

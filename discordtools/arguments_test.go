@@ -68,11 +68,18 @@ var local = map[string][]string{
 	"channels_list":                      {"offset", "parent_id", "type"},
 	"channels_list_active_threads_guild": {"offset", "parent_id"},
 	"channels_modify":                    {"remove_available_tag_ids"},
+	"discord_intent_plan":                {"intent", "guild_id", "channel_id", "announcement", "allow", "deny"},
 	"guild_get_widget_image_url":         {"guild_id", "style"},
 	"emojis_list_guild":                  {"offset"},
 	"events_list":                        {"offset"},
 	"interactions_create_followup":       {"ephemeral"}, // a bit of flags
+	"intelligence_classify_messages":     {"categories"},
+	"intelligence_draft_response":        {"intent", "tone"},
+	"intelligence_extract_entities":      {"entity_types"},
+	"intelligence_moderate_content":      {"content", "policy"},
+	"intelligence_summarize_channel":     {"style"},
 	"invites_list_channel":               {"offset"},
+	"mcp_pipeline":                       {"steps"},
 	"members_search":                     {"offset"},
 	"messages_search_recent":             {"query"},
 	"roles_list":                         {"offset", "with_counts"}, // the latter asks another route

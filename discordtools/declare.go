@@ -29,6 +29,7 @@ type spec[In, Out any] struct {
 	Scope      mcpcore.Scope // zero is the category's
 	Gate       mcpcore.Gate  // zero follows from the effect
 	Repeatable bool          // stated for POST and PATCH; GET, PUT and DELETE always are
+	Varies     bool          // it reads, and yet a repetition answers something else
 	Needs      discord.Permissions
 	NeedsWhen  []mcpcore.Need
 	NeedsIn    string
@@ -42,6 +43,8 @@ type spec[In, Out any] struct {
 	Anonymous  bool       // sent without the bot's Authorization
 	Fence      fence.Kind // kind of the text in the view; "" when Discord users write none of it
 
+	// Steps lists the calls of other tools that Run may make.
+	Steps func(call *mcpcore.Call) ([]mcpcore.Step, error)
 	// Facts reads what a person must see before the call acts.
 	Facts func(ctx context.Context, a *api) (mcpcore.Facts, error)
 	// Run replaces the plain rule, which is: send Route, project the reply.
@@ -89,10 +92,10 @@ func build[In, Out any](effect mcpcore.Effect, d spec[In, Out], s *shared, c cat
 	t := mcpcore.Tool{
 		Name: d.Name, Title: d.Title, Doc: d.Doc, Category: c.Name,
 		Effect: effect, Gate: d.Gate, Scope: c.Scope,
-		Repeatable: d.Repeatable || effect == mcpcore.Read || repeats(method),
+		Repeatable: !d.Varies && (d.Repeatable || effect == mcpcore.Read || repeats(method)),
 		Needs:      d.Needs, NeedsWhen: d.NeedsWhen, NeedsIn: d.NeedsIn, Intents: d.Intents, Outranks: d.Outranks,
 		Crosses: d.Crosses, Anonymous: d.Anonymous, Unlocked: d.Unlocked,
-		Rules: d.Rules, Redact: d.Redact,
+		Rules: d.Rules, Redact: d.Redact, Steps: d.Steps,
 	}
 	if d.Scope != 0 {
 		t.Scope = d.Scope

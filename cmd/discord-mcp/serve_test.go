@@ -388,3 +388,23 @@ func TestFailedStartSaysWhyOnStderr(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsOverAProcess: a pipeline whose second step needs both keys, in both
+// eras.
+func TestStepsOverAProcess(t *testing.T) {
+	t.Parallel()
+	for _, era := range eras {
+		s, end := agent(t, era, []string{"MCP_DRY_RUN=false"}, "serve", "--sandbox")
+		steps := func(confirm string) string {
+			return `{"steps":[{"id":"sent","tool":"messages_send","args":{"channel_id":"` + general + `","content":"soon gone"}},` +
+				`{"tool":"messages_delete","args":{"channel_id":"` + general + `","message_id":"{{sent.message_id}}"` + confirm + `}}]}`
+		}
+		if got := ask(t, s, "mcp_pipeline", steps("")); !strings.Contains(got.text, "Refused: step_1.") {
+			t.Errorf("%s: one of two keys: %+v", era, got)
+		}
+		if got := ask(t, s, "mcp_pipeline", steps(`,"__confirm":true`)); !strings.Contains(got.text, "Done: sent, step_1.") {
+			t.Errorf("%s: both keys: %+v", era, got)
+		}
+		end()
+	}
+}

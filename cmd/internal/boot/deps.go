@@ -58,7 +58,12 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 	if sink != nil && c.AuditRequired == "false" {
 		sink = audit.BestEffort(sink, log)
 	}
+	key, err := parseStateKey(c.StateKey)
+	if err != nil {
+		return deps, closeAll, err
+	}
 	deps = discordtools.Deps{
+		StateKey: key,
 		Config: discordtools.Config{
 			Armed:        c.DryRun == "false",
 			PreviewOnly:  c.WriteMode == "preview",

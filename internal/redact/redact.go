@@ -50,10 +50,13 @@ func tree(v any, private []string, cut func(string) string) any {
 
 func marker(v any) any {
 	if s, ok := v.(string); ok {
-		return fmt.Sprintf("[REDACTED:%dch]", utf8.RuneCountInString(s))
+		return Marker(s)
 	}
 	return "[REDACTED:value]"
 }
+
+// Marker stands in the place of a private text.
+func Marker(s string) string { return fmt.Sprintf("[REDACTED:%dch]", utf8.RuneCountInString(s)) }
 
 func short(s string) string {
 	if utf8.RuneCountInString(s) <= 2*keepChars {

@@ -50,7 +50,8 @@ type optional interface {
 // binder decodes JSON into the struct of a body and notes every violation under
 // its path. Struct tags carry JSON Schema's keywords: minLength, maxLength,
 // minimum, maximum, minItems, maxItems, enum (comma separated), format:"uri" (or
-// "media", which may also name a file of the message), and null:"no" on an opt that null may not clear. Keys without a field are
+// "media", which may also name a file of the message, or "link", which may lead
+// into Discord), and null:"no" on an opt that null may not clear. Keys without a field are
 // ignored, as Discord does.
 type binder struct{ form form }
 
@@ -169,19 +170,24 @@ func (b *binder) text(path string, raw json.RawMessage, v reflect.Value, tag ref
 	b.length(path, utf8.RuneCountInString(s), tag.Get("minLength"), tag.Get("maxLength"))
 	b.choice(path, s, tag)
 	if format := tag.Get("format"); format != "" && s != "" {
-		b.uri(path, s, format == "media")
+		b.uri(path, s, schemes[format])
 	}
 	v.SetString(s)
 }
 
-// uri accepts web addresses, and for media references to the message's files.
-func (b *binder) uri(path, s string, media bool) {
+// schemes are those of each format of an address.
+var schemes = map[string][]string{
+	"uri": {"http", "https"}, "media": {"http", "https", "attachment"}, "link": {"http", "https", "discord"},
+}
+
+// uri accepts addresses of the schemes.
+func (b *binder) uri(path, s string, schemes []string) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Scheme == "" || u.Host == "":
 		b.form.add(path, "URL_TYPE_INVALID_URL", "Not a well formed URL.")
-	case u.Scheme != "http" && u.Scheme != "https" && !(media && u.Scheme == "attachment"):
-		b.form.add(path, "URL_TYPE_INVALID_SCHEME", "Scheme %q is not supported. Scheme must be one of ('http', 'https').", u.Scheme)
+	case !slices.Contains(schemes, u.Scheme):
+		b.form.add(path, "URL_TYPE_INVALID_SCHEME", "Scheme %q is not supported. Scheme must be one of ('%s').", u.Scheme, strings.Join(schemes, "', '"))
 	}
 }
 

@@ -68,12 +68,6 @@ type SelectDefault struct {
 	Type string `json:"type"`
 }
 
-// Media is a picture or file of a layout.
-type Media struct {
-	URL, Description string
-	Spoiler          bool
-}
-
 type componentForm struct {
 	Type        int                  `json:"type"`
 	ID          opt[int]             `json:"id" minimum:"0"`
@@ -83,7 +77,7 @@ type componentForm struct {
 	CustomID    opt[string]          `json:"custom_id" minLength:"1" maxLength:"100"`
 	Label       opt[string]          `json:"label" maxLength:"80"`
 	Placeholder opt[string]          `json:"placeholder" maxLength:"150"`
-	URL         opt[string]          `json:"url" format:"uri" maxLength:"512"`
+	URL         opt[string]          `json:"url" format:"link" maxLength:"512"`
 	Style       opt[int]             `json:"style" enum:"1,2,3,4,5,6"`
 	Disabled    opt[bool]            `json:"disabled"`
 	Emoji       opt[emojiForm]       `json:"emoji"`
@@ -135,20 +129,22 @@ const (
 type layout struct {
 	form   form
 	x      *exchange
+	m      *Message
 	v2     bool
 	nodes  int
 	text   int
 	custom map[string]bool
-	ids    map[int]bool
+	ids    map[int]bool // that the caller chose
+	used   map[int]bool
 	next   int
 }
 
 // components reads and checks the layout of m, whose flags say whether it is a
 // Components V2 message: those carry nothing but components and files.
 func (x *exchange) components(list []componentForm, m *Message) ([]Component, error) {
-	l := layout{x: x, v2: m.Flags&flagComponentsV2 != 0, custom: map[string]bool{}, ids: map[int]bool{}}
+	l := layout{x: x, m: m, v2: m.Flags&flagComponentsV2 != 0, custom: map[string]bool{}, ids: map[int]bool{}, used: map[int]bool{}}
 	if l.v2 {
-		l.exclusive(m)
+		l.exclusive()
 	}
 	l.claim(list)
 	out := l.list("components", list, l.top())
@@ -165,7 +161,8 @@ func (x *exchange) components(list []componentForm, m *Message) ([]Component, er
 }
 
 // exclusive notes what a Components V2 message may not carry.
-func (l *layout) exclusive(m *Message) {
+func (l *layout) exclusive() {
+	m := l.m
 	for _, legacy := range []struct {
 		name string
 		used bool
@@ -220,6 +217,8 @@ func (l *layout) one(path string, f componentForm, allowed []int) Component {
 		}
 		c.ID = l.next
 	}
+	l.need(path+".id", !l.used[c.ID], "COMPONENT_ID_DUPLICATED", "Component id cannot be duplicated")
+	l.used[c.ID] = true
 	if !slices.Contains(allowed, f.Type) {
 		l.form.add(path+".type", "BASE_TYPE_CHOICES", "Value must be one of {%s}.", strings.Join(mapped(allowed, strconv.Itoa), ", "))
 		return c
@@ -243,14 +242,14 @@ func (l *layout) one(path string, f componentForm, allowed []int) Component {
 		l.text += utf8.RuneCountInString(c.Content)
 	case thumbnail:
 		l.need(path+".media", f.Media.has(), "BASE_TYPE_REQUIRED", "This field is required")
-		c.Media = []Media{{f.Media.value.URL, f.Description.value, f.Spoiler.value}}
+		c.Media = []Media{l.medium(path+".media", f.Media.value.URL, f.Description, f.Spoiler)}
 	case fileComponent:
-		l.need(path+".file", strings.HasPrefix(f.File.value.URL, "attachment://"), "URL_TYPE_INVALID_SCHEME", "Scheme must be one of ('attachment').")
-		c.Media = []Media{{URL: f.File.value.URL}}
+		l.need(path+".file.url", strings.HasPrefix(f.File.value.URL, ownFile), "URL_TYPE_INVALID_SCHEME", "Scheme must be one of ('attachment').")
+		c.Media = []Media{l.media(path+".file", f.File.value.URL)}
 	case mediaGallery:
 		l.need(path+".items", f.Items.has(), "BASE_TYPE_REQUIRED", "This field is required")
-		for _, m := range f.Items.value {
-			c.Media = append(c.Media, Media{m.Media.URL, m.Description.value, m.Spoiler.value})
+		for i, m := range f.Items.value {
+			c.Media = append(c.Media, l.medium(path+".items."+strconv.Itoa(i)+".media", m.Media.URL, m.Description, m.Spoiler))
 		}
 	case container:
 		l.need(path+".components", len(f.Components.value) >= 1, "BASE_TYPE_REQUIRED", "This field is required")
@@ -280,6 +279,7 @@ func (l *layout) button(path string, f componentForm, c *Component) {
 		l.need(path+".custom_id", c.CustomID == "", "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", "A custom id and url cannot both be specified")
 	case 6:
 		l.need(path+".sku_id", c.SKU != "", "BASE_TYPE_REQUIRED", "This field is required")
+		l.need(path, c.Label == "" && c.Emoji == nil && c.CustomID == "" && c.URL == "", "BUTTON_COMPONENT_PREMIUM_FIELDS", "A premium button cannot have a label, an emoji, a custom id or a url")
 	default:
 		l.unique(path, c.CustomID)
 		l.need(path+".url", c.URL == "", "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", "A custom id and url cannot both be specified")

@@ -2,9 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
-	"hash/fnv"
 	"path"
-	"strconv"
 
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -45,12 +43,12 @@ func (c Component) MarshalJSON() ([]byte, error) {
 		return json.Marshal(struct {
 			componentHead
 			mediaItem
-		}{head, mediaItem{unfurl(m.URL), textOrNull(m.Description), m.Spoiler}})
+		}{head, mediaItem{unfurl(m), textOrNull(m.Description), m.Spoiler}})
 	case mediaGallery:
 		return json.Marshal(struct {
 			componentHead
 			Items []mediaItem `json:"items"`
-		}{head, mapped(c.Media, func(m Media) mediaItem { return mediaItem{unfurl(m.URL), textOrNull(m.Description), m.Spoiler} })})
+		}{head, mapped(c.Media, func(m Media) mediaItem { return mediaItem{unfurl(m), textOrNull(m.Description), m.Spoiler} })})
 	case fileComponent:
 		return json.Marshal(struct {
 			componentHead
@@ -58,7 +56,7 @@ func (c Component) MarshalJSON() ([]byte, error) {
 			Name    string   `json:"name"`
 			Size    *int     `json:"size"`
 			Spoiler bool     `json:"spoiler"`
-		}{head, unfurl(c.Media[0].URL), path.Base(c.Media[0].URL), nil, c.Spoiler})
+		}{head, unfurl(c.Media[0]), path.Base(c.Media[0].URL), nil, c.Spoiler})
 	case separator:
 		return json.Marshal(struct {
 			componentHead
@@ -95,19 +93,6 @@ type mediaItem struct {
 	Media       unfurled `json:"media"`
 	Description *string  `json:"description"`
 	Spoiler     bool     `json:"spoiler"`
-}
-
-type unfurled struct {
-	ID       string `json:"id"`
-	URL      string `json:"url"`
-	ProxyURL string `json:"proxy_url"`
-}
-
-// unfurl makes what Discord knows of a medium; its id follows from the address.
-func unfurl(url string) unfurled {
-	h := fnv.New64a()
-	h.Write([]byte(url))
-	return unfurled{strconv.FormatUint(h.Sum64()>>1|1<<60, 10), url, url}
 }
 
 type optionView struct {

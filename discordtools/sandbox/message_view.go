@@ -145,7 +145,7 @@ func (x *exchange) viewContent(m *Message, readable bool) contentView {
 	}
 	if readable {
 		v.Content = m.Content
-		v.Attachments = mapped(m.Attachments, func(a Attachment) attachmentView { return viewAttachment(m.Channel, a) })
+		v.Attachments = mapped(m.loose(), func(a Attachment) attachmentView { return viewAttachment(m.Channel, a) })
 		v.Embeds, v.Components = mapped(m.Embeds, viewEmbed), list(m.Components)
 		if m.Flags&flagSuppressEmbeds != 0 {
 			v.Embeds = []embedView{}

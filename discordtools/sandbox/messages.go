@@ -96,12 +96,13 @@ func listMessages(x *exchange, c *channel) (answer, error) {
 func getMessage(x *exchange, c *channel, m *Message) (answer, error) { return ok(x.viewMessage(c, m)) }
 
 type editForm struct {
-	Content    opt[string]           `json:"content"`
-	Embeds     opt[[]embedForm]      `json:"embeds" maxItems:"10"`
-	Flags      opt[int]              `json:"flags"`
-	Allowed    opt[allowedMentions]  `json:"allowed_mentions"`
-	Components opt[[]componentForm]  `json:"components" maxItems:"40"`
-	Files      opt[[]attachmentForm] `json:"attachments" maxItems:"10"`
+	Content    opt[string]              `json:"content"`
+	Embeds     opt[[]embedForm]         `json:"embeds" maxItems:"10"`
+	Flags      opt[int]                 `json:"flags"`
+	Allowed    opt[allowedMentions]     `json:"allowed_mentions"`
+	Components opt[[]componentForm]     `json:"components" maxItems:"40"`
+	Files      opt[[]attachmentForm]    `json:"attachments" maxItems:"10"`
+	Stickers   opt[[]discord.StickerID] `json:"sticker_ids" maxItems:"3"`
 }
 
 // editMessage changes what was sent and keeps the rest. Of other people's
@@ -151,7 +152,12 @@ func (x *exchange) rewrite(c *channel, m *Message, f editForm) (err error) {
 	if err := x.reattach(m, f.Files); err != nil {
 		return err
 	}
-	if f.Components.sent || f.Flags.sent {
+	if f.Stickers.sent {
+		if err := x.stick(c, m, f.Stickers.value); err != nil {
+			return err
+		}
+	}
+	if f.Components.sent || m.Flags&flagComponentsV2 != 0 { // which stays, and holds whatever is edited
 		from := m.Components
 		if f.Components.sent {
 			from = nil

@@ -68,6 +68,10 @@ var local = map[string][]string{
 	"channels_list":                      {"offset", "parent_id", "type"},
 	"channels_list_active_threads_guild": {"offset", "parent_id"},
 	"channels_modify":                    {"remove_available_tag_ids"},
+	"components_v2_preview":              {"components"},
+	"components_v2_validate":             {"components"},
+	"components_v2_send":                 {"flags"},            // one bit of what is sent
+	"components_v2_send_from_template":   {"template", "vars"}, // of which the layout is made
 	"discord_intent_plan":                {"intent", "guild_id", "channel_id", "announcement", "allow", "deny"},
 	"guild_get_widget_image_url":         {"guild_id", "style"},
 	"emojis_list_guild":                  {"offset"},
@@ -114,7 +118,7 @@ func TestL06EveryArgumentArrives(t *testing.T) {
 				required = append(required, r.(string))
 			}
 			for _, arg := range slices.Sorted(maps.Keys(properties)) {
-				if arg == "__confirm" || slices.Contains(local[name], arg) {
+				if strings.HasPrefix(arg, "__") || slices.Contains(local[name], arg) {
 					continue
 				}
 				given := map[string]any{}
@@ -126,11 +130,18 @@ func TestL06EveryArgumentArrives(t *testing.T) {
 				}
 				value := sample(arg, properties[arg].(map[string]any), 90)
 				given[arg] = value
-				if properties["__confirm"] != nil {
+				if properties["__confirm"] != nil && properties["__confirm_hash"] == nil {
 					given["__confirm"] = true
 				}
 				rest.reset(cmp.Or(objects[name+"."+arg], objects[name]))
 				answer := callOn(t, session, name, given)
+				if properties["__confirm_hash"] != nil {
+					preview, err := json.Marshal(given)
+					if err != nil {
+						t.Fatal(err)
+					}
+					answer = callOn(t, session, name, json.RawMessage(confirming(t, string(preview), answer.data)))
+				}
 				marks := marksOf(value)
 				switch arg {
 				case "file_data": // its bytes are sent, not their base64
@@ -139,9 +150,12 @@ func TestL06EveryArgumentArrives(t *testing.T) {
 					marks = []string{"zqpacked"}
 				}
 				sent := rest.all()
+				if !*tool.Annotations.OpenWorldHint { // all that it does is to answer
+					sent = string(answer.data)
+				}
 				for _, m := range marks {
 					if !strings.Contains(sent, m) {
-						t.Errorf("%s: %s is nowhere in what was sent\n%s%s", arg, m, sent, answer)
+						t.Errorf("%s: %s is nowhere in what was sent\n%s%s", arg, m, sent, answer.text)
 					}
 				}
 			}
@@ -163,6 +177,9 @@ var companions = map[string][]string{
 	"channels_create_guild_channel.default_tag_setting":    {"type=15"},
 	"channels_modify.audit_reason":                         {"name"},
 	"channels_modify.channel_id":                           {"name"},
+	"components_v2_edit.files":                             {`components=[{"type":13,"file":{"url":"attachment://zqname"}}]`},
+	"components_v2_send.files":                             {`components=[{"type":13,"file":{"url":"attachment://zqname"}}]`},
+	"components_v2_send_from_template":                     {`template="poll_results"`},
 	"emojis_modify":                                        {"name"},
 	"events_create":                                        {`entity_metadata={"location":"Pier"}`, `scheduled_end_time="2026-03-16T10:00:00Z"`},
 	"events_create.channel_id":                             {"entity_type=2", "entity_metadata={}"},
@@ -196,17 +213,23 @@ var objects = map[string]string{
 	"channels_modify.applied_tags":   `{"type":11}`,
 }
 
-func callOn(t *testing.T, session *mcp.ClientSession, tool string, args any) string {
+func callOn(t *testing.T, session *mcp.ClientSession, tool string, args any) answer {
 	t.Helper()
 	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.Content[0].(*mcp.TextContent).Text
+	data, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{data: data, text: res.Content[0].(*mcp.TextContent).Text}
 }
 
 // special are arguments whose form no schema states.
 var special = map[string]any{
+	"accessory":        map[string]any{"type": 11, "media": map[string]any{"url": "https://zqaccessory.example"}},
+	"component":        map[string]any{"type": 10, "content": "zqcomponent"},
 	"message":          map[string]any{"content": "zqmessage"},
 	"data":             map[string]any{"content": "zqdata"},
 	"components":       []any{map[string]any{"type": 1, "components": []any{map[string]any{"type": 2, "style": 5, "label": "zqbutton", "url": "https://a.example"}}}},
@@ -288,6 +311,8 @@ func sampleText(name string, p map[string]any, n int) string {
 		return discord.IDAt(now.Add(time.Duration(n-1000) * time.Second))
 	case strings.HasPrefix(pattern, "^[0-9]"):
 		return fmt.Sprint(1024 + n)
+	case strings.Contains(description, "http or https address"):
+		return "https://zq" + name + ".example"
 	case strings.Contains(description, "data URI") && name == "data":
 		return "aGVsbG8="
 	case strings.Contains(description, "data URI") || strings.Contains(description, "data:"):

@@ -47,6 +47,8 @@ type spec[In, Out any] struct {
 	Steps func(call *mcpcore.Call) ([]mcpcore.Step, error)
 	// Facts reads what a person must see before the call acts.
 	Facts func(ctx context.Context, a *api) (mcpcore.Facts, error)
+	// Payload says what an approval binds, for tools whose gate is a payload.
+	Payload func(call *mcpcore.Call) (mcpcore.PayloadReview, error)
 	// Run replaces the plain rule, which is: send Route, project the reply.
 	Run func(ctx context.Context, a *api, in In) (Out, error)
 }
@@ -95,7 +97,7 @@ func build[In, Out any](effect mcpcore.Effect, d spec[In, Out], s *shared, c cat
 		Repeatable: !d.Varies && (d.Repeatable || effect == mcpcore.Read || repeats(method)),
 		Needs:      d.Needs, NeedsWhen: d.NeedsWhen, NeedsIn: d.NeedsIn, Intents: d.Intents, Outranks: d.Outranks,
 		Crosses: d.Crosses, Anonymous: d.Anonymous, Unlocked: d.Unlocked,
-		Rules: d.Rules, Redact: d.Redact, Steps: d.Steps,
+		Rules: d.Rules, Redact: d.Redact, Payload: d.Payload, Steps: d.Steps,
 	}
 	if d.Scope != 0 {
 		t.Scope = d.Scope

@@ -163,6 +163,8 @@ type row struct {
 	args  string
 	setup func(*sandbox.Discord)   // changes the world first
 	deps  func(*discordtools.Deps) // changes the server's parts
+	// approved previews the payload first and calls with the approval.
+	approved bool
 	// sent is each request that Discord must have seen, in order, as
 	// "METHOD /path?query BODY"; "*" in a body stands for any value. nil is none.
 	sent []string
@@ -189,8 +191,12 @@ func run(t *testing.T, rows []row) {
 			if r.setup != nil {
 				r.setup(b.world)
 			}
+			args := r.args
+			if r.approved {
+				args = b.approve(r.tool, r.args)
+			}
 			b.world.ResetRequests()
-			a := b.call(r.tool, r.args)
+			a := b.call(r.tool, args)
 			if a.code != r.code {
 				t.Fatalf("code %q, want %q\n%s", a.code, r.code, a.data)
 			}
@@ -232,6 +238,29 @@ func previewed(t *testing.T, r row, first string) {
 	if a := b.call(r.tool, r.args); a.code != "" {
 		t.Errorf("confirmed after its preview it answers %s", a.data)
 	}
+}
+
+// approve previews a payload and is the arguments that confirm it.
+func (b *bench) approve(tool, args string) string {
+	b.Helper()
+	a := b.call(tool, args)
+	if a.code != mcpcore.CodePayloadRequired {
+		b.Fatalf("%s %s is not previewed: %s", tool, args, a.data)
+	}
+	return confirming(b.T, args, a.data)
+}
+
+// confirming is the arguments with the hash and the id of a preview.
+func confirming(t *testing.T, args string, preview []byte) string {
+	t.Helper()
+	var p struct {
+		Hash string `json:"payload_hash"`
+		ID   string `json:"approval_id"`
+	}
+	if err := json.Unmarshal(preview, &p); err != nil || p.Hash == "" || p.ID == "" {
+		t.Fatalf("no approval in %s", preview)
+	}
+	return fmt.Sprintf(`%s,"__confirm":true,"__confirm_hash":%q,"__confirm_id":%q}`, strings.TrimSuffix(args, "}"), p.Hash, p.ID)
 }
 
 // sent is what Discord saw, one request a line.

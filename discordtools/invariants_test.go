@@ -80,7 +80,7 @@ var invariants = []struct {
 	{"ids are text with a pattern", func(s subject) string {
 		for name, p := range s.properties() {
 			p := p.(map[string]any)
-			if strings.HasSuffix(name, "_id") && (fmt.Sprint(p["type"]) != "string" && fmt.Sprint(p["type"]) != "[string null]" || p["pattern"] == nil) && !slices.Contains(numbered, name) {
+			if strings.HasSuffix(name, "_id") && !strings.HasPrefix(name, "__") && (fmt.Sprint(p["type"]) != "string" && fmt.Sprint(p["type"]) != "[string null]" || p["pattern"] == nil) && !slices.Contains(numbered, name) {
 				return name
 			}
 		}

@@ -27,9 +27,9 @@ func toolsAt(rest REST, now func() time.Time) []mcpcore.Tool {
 // categories are the subjects, one file each, in alphabetical order.
 func categories() []category {
 	return []category{
-		auditLog(), automod(), channels(), emojis(), events(), guild(), intelligence(), interactions(), invites(), members(), messages(),
-		meta(), onboarding(), polls(), reactions(), roles(), soundboard(), stageInstances(), stickers(), threads(), users(), voice(),
-		webhooks(),
+		auditLog(), automod(), channels(), componentsV2(), emojis(), events(), guild(), intelligence(), interactions(), invites(),
+		members(), messages(), meta(), onboarding(), polls(), reactions(), roles(), soundboard(), stageInstances(), stickers(), threads(),
+		users(), voice(), webhooks(),
 	}
 }
 

@@ -116,7 +116,7 @@ func editMessage(x *exchange, c *channel, m *Message) (answer, error) {
 		return refuse(errThreadArchived)
 	}
 	if m.Author != x.actor {
-		if f.Content.sent || f.Embeds.sent || f.Components.sent || f.Files.sent || !f.Flags.sent {
+		if f.Content.sent || f.Embeds.sent || f.Components.sent || f.Files.sent || f.Stickers.sent || !f.Flags.sent {
 			return refuse(errForeignEdit)
 		}
 		if err := x.need(c, discord.ManageMessages); err != nil {

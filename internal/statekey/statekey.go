@@ -20,7 +20,7 @@ const (
 	AuditChain Label = "audit chain"    // digests of audit records and of their head
 	AuditKeyID Label = "audit chain id" // tells keys apart in public
 	Question   Label = "question"       // what a client carries while it is asked
-	LedgerSeal Label = "ledger seal" // what a ledger keeps of approvals that nobody else may read or write
+	LedgerSeal Label = "ledger seal"    // what a ledger keeps of approvals that nobody else may read or write
 )
 
 // Sub is the subkey of the secret for a label: 32 bytes of HKDF-SHA256. A secret

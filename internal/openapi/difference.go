@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -60,12 +61,78 @@ var Differences = []Difference{
 		apply: permissionText,
 	},
 	{
+		What:  "an application's SKUs can be listed",
+		Why:   "The operation is documented and answered; the description has it not: https://docs.discord.com/developers/resources/sku#list-skus.",
+		apply: listSKUs,
+	},
+	{
+		What: "a command has nsfw and default_permission",
+		Why:  "They are documented as members of requests; the description has them not: https://docs.discord.com/developers/interactions/application-commands#create-global-application-command.",
+		apply: more(map[string]any{"nsfw": map[string]any{"type": "boolean"}, "default_permission": map[string]any{"type": "boolean"}},
+			"/components/schemas/ApplicationCommandCreateRequest", "/components/schemas/ApplicationCommandUpdateRequest",
+			"/components/schemas/ApplicationCommandPatchRequestPartial"),
+	},
+	{
+		What: "a change of a command may repeat its type",
+		Why:  "Discord ignores it; callers who send the whole command have it.",
+		apply: more(map[string]any{"type": map[string]any{"type": "integer"}},
+			"/components/schemas/ApplicationCommandPatchRequestPartial"),
+	},
+	{
+		What: "an application's description may be text",
+		Why:  "The description wants an object with localizations; the documentation has text: https://docs.discord.com/developers/resources/application#edit-current-application.",
+		apply: set("/components/schemas/ApplicationFormPartial/properties/description", map[string]any{
+			"type": []any{"string", "null"}, "maxLength": json.Number("400"),
+		}),
+	},
+	{
 		What: "the id of a new attachment may be a number",
 		Why:  "It is the n of files[n]; the documentation's own examples write it so.",
 		apply: set("/components/schemas/MessageAttachmentRequest/properties/id", map[string]any{
 			"anyOf": []any{map[string]any{"type": "string", "pattern": "^[0-9]+$"}, map[string]any{"type": "integer"}},
 		}),
 	},
+}
+
+var text = map[string]any{"type": "string"}
+
+// more adds members to the objects that pointers name.
+func more(members map[string]any, pointers ...string) func(map[string]any) error {
+	return func(root map[string]any) error {
+		for _, pointer := range pointers {
+			properties, ok := lookup(root, pointer+"/properties").(map[string]any)
+			if !ok {
+				return fmt.Errorf("%s is gone", pointer)
+			}
+			maps.Copy(properties, members)
+		}
+		return nil
+	}
+}
+
+// listSKUs adds the operation that the description lacks.
+func listSKUs(root map[string]any) error {
+	paths, ok := root["paths"].(map[string]any)
+	if !ok {
+		return fmt.Errorf("there are no paths")
+	}
+	const path = "/applications/{application_id}/skus"
+	if paths[path] != nil {
+		return fmt.Errorf("%s is described now", path)
+	}
+	id := map[string]any{"$ref": "#/components/schemas/SnowflakeType"}
+	whole := map[string]any{"type": "integer"}
+	sku := map[string]any{
+		"type": "object", "required": []any{"id", "type", "application_id", "name", "slug", "flags"},
+		"properties": map[string]any{"id": id, "type": whole, "application_id": id, "name": text, "slug": text, "flags": whole},
+	}
+	paths[path] = map[string]any{"get": map[string]any{"responses": map[string]any{
+		"200": map[string]any{"content": map[string]any{"application/json": map[string]any{
+			"schema": map[string]any{"type": "array", "items": sku},
+		}}},
+		"4XX": map[string]any{"$ref": "#/components/responses/ClientErrorResponse"},
+	}}}
+	return nil
 }
 
 var closedError = map[string]any{

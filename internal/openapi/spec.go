@@ -60,25 +60,46 @@ type operation struct {
 
 const resource = "mem:///openapi.json"
 
-// Load reads the description.
-func Load(path string) (*Spec, error) {
+// Corrected reads the description as [Differences] have it.
+func Corrected(path string) ([]byte, error) {
+	root, err := corrected(path)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(root)
+}
+
+func corrected(path string) (map[string]any, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read OpenAPI description: %w", err)
-	}
-	s := &Spec{compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
-	if s.operations, err = operations(raw); err != nil {
-		return nil, err
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("read OpenAPI description: %w", err)
 	}
-	root := doc.(map[string]any)
+	root, _ := doc.(map[string]any)
 	for _, d := range Differences {
 		if err := d.apply(root); err != nil {
 			return nil, fmt.Errorf("correct the OpenAPI description (%s): %w", d.What, err)
 		}
+	}
+	return root, nil
+}
+
+// Load reads the description.
+func Load(path string) (*Spec, error) {
+	root, err := corrected(path)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(root)
+	if err != nil {
+		return nil, fmt.Errorf("write the corrected OpenAPI description: %w", err)
+	}
+	s := &Spec{compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	if s.operations, err = operations(raw); err != nil {
+		return nil, err
 	}
 	closeObjects(root)
 	s.compiler.DefaultDraft(jsonschema.Draft2020)

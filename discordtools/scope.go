@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -23,7 +24,7 @@ type guildIndex struct {
 
 	// These never change their guild, so that it is kept until 1024 others were
 	// read.
-	channels, roles, stickers, parts guildMemory
+	channels, roles, stickers, owners, parts guildMemory
 	// A webhook can be pointed to another guild, a code given to another invite
 	// or template, and a member can leave.
 	loose guildMemory
@@ -32,8 +33,9 @@ type guildIndex struct {
 type guildMemory = memory[middleware.GuildRef, discord.GuildID]
 
 // NewGuildResolver tells middleware.GuildScope the guilds of channels, threads,
-// webhooks, invites, templates, stickers, roles, overwrites, events, AutoMod rules
-// and sounds. It sends GET requests alone. A nil now is time.Now.
+// webhooks, invites, templates, stickers, owners, roles, overwrites, grantees,
+// events, AutoMod rules and sounds. It sends GET requests alone. A nil now is
+// time.Now.
 func NewGuildResolver(rest REST, now func() time.Time) middleware.GuildResolver {
 	if now == nil {
 		now = time.Now
@@ -55,6 +57,10 @@ func (g *guildIndex) GuildOf(ctx context.Context, ref middleware.GuildRef) (disc
 		return g.overwrite(ctx, ref)
 	case discord.KindEvent, discord.KindRule, discord.KindSound:
 		return remembered(ctx, &g.parts, middleware.GuildRef{Kind: ref.Kind, ID: ref.ID, In: ref.In}, g.part)
+	case discord.KindGrantee:
+		return g.grantee(ctx, ref)
+	case discord.KindOwner:
+		return g.owner(ctx, ref)
 	case discord.KindWebhook:
 		return remembered(ctx, &g.loose, ref, g.webhook)
 	case discord.KindInvite:
@@ -179,14 +185,59 @@ func (g *guildIndex) overwrite(ctx context.Context, ref middleware.GuildRef) (di
 				return ref.In, nil
 			}
 		}
-		err := get(ctx, g.rest, routeMember, map[string]string{"guild_id": string(ref.In), "user_id": ref.ID}, nil)
-		switch {
-		case gone(err):
-			return "", nil
-		case err != nil:
+		return g.member(ctx, ref)
+	})
+}
+
+// member tells whether a user is a member of the guild, "" when not.
+func (g *guildIndex) member(ctx context.Context, ref middleware.GuildRef) (discord.GuildID, error) {
+	err := get(ctx, g.rest, routeMember, map[string]string{"guild_id": string(ref.In), "user_id": ref.ID}, nil)
+	switch {
+	case gone(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return ref.In, nil
+}
+
+// grantee tells whether somebody to whom a command is open is of the guild: a role
+// of it, one of its channels, a member, or the id that stands for all its
+// channels.
+//
+// Source: https://docs.discord.com/developers/interactions/application-commands#application-command-permissions-object-application-command-permissions-constants.
+func (g *guildIndex) grantee(ctx context.Context, ref middleware.GuildRef) (discord.GuildID, error) {
+	if n, err := strconv.ParseUint(string(ref.In), 10, 64); err == nil && ref.ID == strconv.FormatUint(n-1, 10) {
+		return ref.In, nil
+	}
+	if guild, err := g.role(ctx, ref); err != nil || guild != "" {
+		return guild, err
+	}
+	channel := middleware.GuildRef{Kind: discord.KindChannel, ID: ref.ID}
+	if !g.channels.has(channel) {
+		if err := g.list(ctx, ref.In); err != nil {
 			return "", err
 		}
-		return ref.In, nil
+	}
+	if g.channels.has(channel) {
+		return remembered(ctx, &g.channels, channel, g.readChannel)
+	}
+	return remembered(ctx, &g.loose, ref, g.member)
+}
+
+// owner is the guild that owns something, "" for a user. What is no user is taken
+// for a guild, which is then allowed or not.
+func (g *guildIndex) owner(ctx context.Context, ref middleware.GuildRef) (discord.GuildID, error) {
+	one := middleware.GuildRef{Kind: ref.Kind, ID: ref.ID}
+	return g.owners.get(ctx, one, func(ctx context.Context) (discord.GuildID, bool, error) {
+		err := get(ctx, g.rest, routeUser, map[string]string{"user_id": ref.ID}, nil)
+		switch {
+		case gone(err):
+			return discord.GuildID(ref.ID), true, nil
+		case err != nil:
+			return "", false, err
+		}
+		return "", true, nil
 	})
 }
 

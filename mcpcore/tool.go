@@ -122,6 +122,7 @@ type Tool struct {
 	Crosses   bool // one call may touch several guilds
 	Anonymous bool // it acts by a token in its arguments, not as the bot: what the bot may do is beside the point
 	Unlocked  bool // of ApplicationScope: it works without the identity lock, since it tells only which bot this is
+	Locked    bool // of another scope: it acts as the application there, and needs the identity lock as well
 
 	Packed  Packed         // an argument that carries others
 	Rules   []Rule         // rules between arguments, checked after the schema

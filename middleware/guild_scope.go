@@ -47,8 +47,8 @@ type GuildResolver interface {
 
 // GuildRef is a question to a [GuildResolver].
 type GuildRef struct {
-	// Kind is one of: channel, webhook, invite, template, sticker, and of what
-	// exists within a guild alone: role, overwrite, event, rule, sound.
+	// Kind is one of: channel, webhook, invite, template, sticker, owner, and of
+	// what exists within a guild alone: role, overwrite, grantee, event, rule, sound.
 	Kind discord.Kind
 	ID   string
 
@@ -73,16 +73,17 @@ type GuildRef struct {
 //   - a guild is allowed or not: GUILD_NOT_ALLOWED
 //   - a channel, thread, webhook, invite, template or sticker is of a guild that
 //     the resolver tells
-//   - a role, an overwrite, an event, a rule or a sound is one of the guild that
-//     the rest of the call is of
+//   - an owner is a guild, or a user
+//   - a role, an overwrite, a grantee, an event, a rule or a sound is one of the
+//     guild that the rest of the call is of
 //   - a message, a tag, an emoji and their like name nothing outside the guild or
 //     the channel that they are given with
 //   - users belong to no guild
 //
 // What cannot be told is GUILD_SCOPE_UNRESOLVED; so is a call that touches two
 // guilds, unless the tool Crosses, and one that names none although the tool's
-// scope is a guild or a channel. Application-wide tools need the identity lock:
-// BOT_SCOPE_UNRESOLVED.
+// scope is a guild or a channel. Tools that act as the application need the
+// identity lock: BOT_SCOPE_UNRESOLVED.
 func GuildScope(s Scope) mcpcore.Middleware {
 	s.Guilds = slices.Clone(s.Guilds)
 	return mcpcore.Middleware{Name: "guild_scope", Check: s.check, Wrap: func(next mcpcore.Handler) mcpcore.Handler {
@@ -118,7 +119,12 @@ func (s Scope) check(t *mcpcore.Tool) error {
 
 // outside reports whether a tool is outside guilds by its nature.
 func outside(t *mcpcore.Tool) bool {
-	return t.Scope == mcpcore.ApplicationScope || t.Scope == mcpcore.UserScope || takes(t, discord.KindInteraction)
+	return t.Scope == mcpcore.ApplicationScope || t.Scope == mcpcore.UserScope || t.Locked || takes(t, discord.KindInteraction)
+}
+
+// needsLock reports whether a tool acts as the application.
+func needsLock(t *mcpcore.Tool) bool {
+	return t.Scope == mcpcore.ApplicationScope && !t.Unlocked || t.Locked
 }
 
 // unprovable says why no call of the tool can be proven, "" when one can.
@@ -126,8 +132,8 @@ func (s Scope) unprovable(t *mcpcore.Tool) string {
 	switch {
 	case t.Scope == mcpcore.UserScope && (!s.UserScoped || s.Bot == ""):
 		return "it acts on users outside guilds"
-	case t.Scope == mcpcore.ApplicationScope && s.Bot == "" && !t.Unlocked:
-		return "it acts on the whole application, and no bot is locked"
+	case s.Bot == "" && needsLock(t):
+		return "it acts as the application, and no bot is locked"
 	case takes(t, discord.KindInteraction):
 		return "it answers an interaction, which tells no guild"
 	case t.Scope != mcpcore.LocalScope && takes(t, ""):
@@ -156,7 +162,7 @@ func takes(t *mcpcore.Tool, kind discord.Kind) bool {
 // anchors reports whether an id of the kind tells a guild by itself.
 func anchors(kind discord.Kind) bool {
 	switch kind {
-	case discord.KindGuild, discord.KindChannel, discord.KindWebhook, discord.KindInvite, discord.KindTemplate, discord.KindSticker:
+	case discord.KindGuild, discord.KindChannel, discord.KindWebhook, discord.KindInvite, discord.KindTemplate, discord.KindSticker, discord.KindOwner:
 		return true
 	}
 	return false
@@ -166,7 +172,7 @@ func anchors(kind discord.Kind) bool {
 // held to it.
 func within(kind discord.Kind) bool {
 	switch kind {
-	case discord.KindRole, discord.KindOverwrite, discord.KindEvent, discord.KindRule, discord.KindSound:
+	case discord.KindRole, discord.KindOverwrite, discord.KindGrantee, discord.KindEvent, discord.KindRule, discord.KindSound:
 		return true
 	}
 	return false
@@ -183,10 +189,10 @@ func (s Scope) identity(ctx context.Context, call *mcpcore.Call) error {
 			return err
 		}
 	}
-	switch wide := t.Scope == mcpcore.ApplicationScope && !t.Unlocked; {
-	case wide && s.Bot == "":
-		return unlocked("tool "+t.Name, t.Name+" acts on the whole application, and this server is not locked to a bot")
-	case s.Bot == "", !wide && !takes(t, discord.KindInteraction): // an answer to an interaction is the application's
+	switch locked := needsLock(t); {
+	case locked && s.Bot == "":
+		return unlocked("tool "+t.Name, t.Name+" acts as the application, and this server is not locked to a bot")
+	case s.Bot == "", !locked && !takes(t, discord.KindInteraction): // an answer to an interaction is the application's
 		return nil
 	}
 	for _, id := range call.IDs() {
@@ -280,7 +286,7 @@ func (p *proof) resolved(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case guild == "" && id.Kind == discord.KindSticker: // Discord's own
+		case guild == "" && (id.Kind == discord.KindSticker || id.Kind == discord.KindOwner): // Discord's own; a user
 			continue
 		case guild == "":
 			return unresolved(resource(id), id.Path+" belongs to no guild", nil)

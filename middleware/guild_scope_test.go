@@ -58,6 +58,13 @@ type (
 		Application discord.ApplicationID `json:"application_id,omitempty" jsonschema:"application"`
 		Guild       discord.GuildID       `json:"guild_id,omitempty" jsonschema:"guild"`
 	}
+	owner struct {
+		Owner discord.OwnerID `json:"owner_id" jsonschema:"guild or user"`
+	}
+	grants struct {
+		Guild discord.GuildID   `json:"guild_id" jsonschema:"guild"`
+		To    discord.GranteeID `json:"to" jsonschema:"role, member or channel"`
+	}
 	reply struct {
 		Interaction discord.InteractionID `json:"interaction_id" jsonschema:"interaction"`
 	}
@@ -89,6 +96,8 @@ func scoped() []mcpcore.Tool {
 		tool[sticker]("sticker", mcpcore.Read, mcpcore.GlobalScope), tool[person]("user", mcpcore.Read, mcpcore.GlobalScope),
 		tool[settings]("local", mcpcore.Write, mcpcore.LocalScope),
 		tool[app]("app", mcpcore.Write, mcpcore.ApplicationScope),
+		tool[app]("app_here", mcpcore.Write, mcpcore.GuildScope, func(t *mcpcore.Tool) { t.Locked = true }),
+		tool[owner]("gift", mcpcore.Write, mcpcore.ApplicationScope, func(t *mcpcore.Tool) { t.Unlocked = true }), tool[grants]("grant", mcpcore.Write, mcpcore.GuildScope),
 		tool[app]("whoami", mcpcore.Read, mcpcore.ApplicationScope, func(t *mcpcore.Tool) { t.Unlocked = true }),
 		tool[reply]("reply", mcpcore.Write, mcpcore.ChannelScope), tool[person]("dm", mcpcore.Write, mcpcore.UserScope),
 		tool[untyped]("untyped", mcpcore.Read, mcpcore.GuildScope), tool[person]("nowhere", mcpcore.Read, mcpcore.GuildScope),
@@ -145,6 +154,7 @@ func newIndex() *index {
 		"webhook " + hook1: home, "webhook " + hook2: other, "invite home": home, "invite other": other, "invite group": "",
 		"template home": home, "template other": other, "sticker " + sticker0: "", "sticker " + sticker2: other, "sticker 740000000000000001": home,
 		"event " + part1: home, "event " + part2: other, "rule " + part1: home, "rule " + part2: other, "sound " + part1: home, "sound " + part2: other,
+		"owner " + string(home): home, "owner " + string(other): other, "owner " + bot: "", "grantee " + role1: home, "grantee " + role2: other,
 	}}
 }
 
@@ -215,7 +225,15 @@ func TestGuildScope(t *testing.T) {
 		{"ids without a kind", "untyped", `{"guild_id":"` + string(home) + `","thing_id":"` + lost + `"}`, unresolved},
 		{"nothing that tells a guild", "nowhere", `{"user_id":"` + lost + `"}`, unresolved},
 		{"the application", "app", `{}`, "BOT_SCOPE_UNRESOLVED"},
+		{"the application, in a guild", "app_here", `{"guild_id":"` + string(home) + `"}`, "BOT_SCOPE_UNRESOLVED"},
 		{"which bot this is", "whoami", `{}`, ok},
+		{"a guild that owns", "gift", `{"owner_id":"` + string(home) + `"}`, ok},
+		{"a user who owns", "gift", `{"owner_id":"` + bot + `"}`, ok},
+		{"another guild that owns", "gift", `{"owner_id":"` + string(other) + `"}`, outside},
+		{"an owner that is not there", "gift", `{"owner_id":"` + lost + `"}`, unresolved},
+		{"grantee", "grant", `{"guild_id":"` + string(home) + `","to":"` + role1 + `"}`, ok},
+		{"everyone is granted", "grant", `{"guild_id":"` + string(home) + `","to":"` + string(home) + `"}`, ok},
+		{"another guild's grantee", "grant", `{"guild_id":"` + string(home) + `","to":"` + role2 + `"}`, unresolved},
 		{"forwarded within", "forward", `{"channel_id":"` + chan1 + `","from":{"channel_id":"` + chan1b + `"}}`, ok},
 		{"forwarded from outside", "forward", `{"channel_id":"` + chan1 + `","from":{"channel_id":"` + chan2 + `"}}`, outside},
 	} {
@@ -348,6 +366,8 @@ func TestUnprovableToolsAreHiddenOrStopTheStart(t *testing.T) {
 		{"writes to users", tool[person]("x", mcpcore.Write, mcpcore.UserScope), open, true, true},
 		{"writes to users, let through", tool[person]("x", mcpcore.Write, mcpcore.UserScope), locked, false, true},
 		{"changes the application", tool[app]("x", mcpcore.Write, mcpcore.ApplicationScope), open, true, true},
+		{"acts as the application in a guild", tool[app]("x", mcpcore.Write, mcpcore.GuildScope, func(t *mcpcore.Tool) { t.Locked = true }), open, true, true},
+		{"acts as the locked application in a guild", tool[app]("x", mcpcore.Write, mcpcore.GuildScope, func(t *mcpcore.Tool) { t.Locked = true }), locked, false, true},
 		{"changes the locked application", tool[app]("x", mcpcore.Write, mcpcore.ApplicationScope), locked, false, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -377,6 +397,10 @@ func TestIdentityLock(t *testing.T) {
 		scope                  middleware.Scope
 	}{
 		{"no lock", "app", `{}`, "BOT_SCOPE_UNRESOLVED", middleware.Scope{}},
+		{"no lock, as the application in a guild", "app_here", `{"guild_id":"` + string(home) + `"}`, "BOT_SCOPE_UNRESOLVED", middleware.Scope{}},
+		{"locked, in a guild", "app_here", `{"guild_id":"` + string(home) + `","application_id":"` + bot + `"}`, "", middleware.Scope{Bot: bot, Verify: verified(nil)}},
+		{"locked, another's id, in a guild", "app_here", `{"guild_id":"` + string(home) + `","application_id":"` + foreignBot + `"}`, "BOT_SCOPE_UNRESOLVED", middleware.Scope{Bot: bot, Verify: verified(nil)}},
+		{"locked, in another guild", "app_here", `{"guild_id":"` + string(other) + `"}`, "GUILD_NOT_ALLOWED", middleware.Scope{Bot: bot, Verify: verified(nil), Guilds: []discord.GuildID{home}}},
 		{"no lock, and no need of it", "whoami", `{}`, "", middleware.Scope{}},
 		{"no lock, in a guild", "settings", `{"guild_id":"` + string(home) + `"}`, "", middleware.Scope{}},
 		{"locked", "app", `{}`, "", middleware.Scope{Bot: bot, Verify: verified(nil)}},

@@ -17,12 +17,14 @@ type (
 	EmojiID        string
 	EntitlementID  string
 	EventID        string
+	GranteeID      string // a role's, a member's or a channel's id, to whom a command is open
 	GuildID        string
 	IntegrationID  string
 	InteractionID  string
 	MessageID      string
 	OptionID       string // of a prompt
 	OverwriteID    string // a role's or a member's id, as an overwrite's type says
+	OwnerID        string // a guild's or a user's id, who has something bought
 	PromptID       string // of an onboarding
 	RoleID         string
 	RuleID         string
@@ -45,12 +47,14 @@ func (CommandID) JSONSchema() string      { return IDSchema }
 func (EmojiID) JSONSchema() string        { return IDSchema }
 func (EntitlementID) JSONSchema() string  { return IDSchema }
 func (EventID) JSONSchema() string        { return IDSchema }
+func (GranteeID) JSONSchema() string      { return IDSchema }
 func (GuildID) JSONSchema() string        { return IDSchema }
 func (IntegrationID) JSONSchema() string  { return IDSchema }
 func (InteractionID) JSONSchema() string  { return IDSchema }
 func (MessageID) JSONSchema() string      { return IDSchema }
 func (OptionID) JSONSchema() string       { return IDSchema }
 func (OverwriteID) JSONSchema() string    { return IDSchema }
+func (OwnerID) JSONSchema() string        { return IDSchema }
 func (PromptID) JSONSchema() string       { return IDSchema }
 func (RoleID) JSONSchema() string         { return IDSchema }
 func (RuleID) JSONSchema() string         { return IDSchema }

@@ -13,6 +13,7 @@ const (
 	KindEmoji        Kind = "emoji"
 	KindEntitlement  Kind = "entitlement"
 	KindEvent        Kind = "event"
+	KindGrantee      Kind = "grantee" // a role, a member or a channel
 	KindGuild        Kind = "guild"
 	KindIntegration  Kind = "integration"
 	KindInteraction  Kind = "interaction" // also by its token, a secret
@@ -20,6 +21,7 @@ const (
 	KindMessage      Kind = "message"
 	KindOption       Kind = "option"
 	KindOverwrite    Kind = "overwrite" // a role or a member
+	KindOwner        Kind = "owner"     // a guild or a user
 	KindPrompt       Kind = "prompt"
 	KindRole         Kind = "role"
 	KindRule         Kind = "rule"
@@ -48,6 +50,7 @@ func (CommandID) Kind() Kind        { return KindCommand }
 func (EmojiID) Kind() Kind          { return KindEmoji }
 func (EntitlementID) Kind() Kind    { return KindEntitlement }
 func (EventID) Kind() Kind          { return KindEvent }
+func (GranteeID) Kind() Kind        { return KindGrantee }
 func (GuildID) Kind() Kind          { return KindGuild }
 func (IntegrationID) Kind() Kind    { return KindIntegration }
 func (InteractionID) Kind() Kind    { return KindInteraction }
@@ -56,6 +59,7 @@ func (InviteCode) Kind() Kind       { return KindInvite }
 func (MessageID) Kind() Kind        { return KindMessage }
 func (OptionID) Kind() Kind         { return KindOption }
 func (OverwriteID) Kind() Kind      { return KindOverwrite }
+func (OwnerID) Kind() Kind          { return KindOwner }
 func (PromptID) Kind() Kind         { return KindPrompt }
 func (RoleID) Kind() Kind           { return KindRole }
 func (RuleID) Kind() Kind           { return KindRule }

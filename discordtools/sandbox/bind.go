@@ -101,6 +101,8 @@ func (b *binder) value(path string, raw json.RawMessage, v reflect.Value, tag re
 		b.object(path, raw, v)
 	case reflect.Slice:
 		b.list(path, raw, v, tag)
+	case reflect.Map:
+		b.texts(path, raw, v, tag)
 	case reflect.String:
 		if s, ok := v.Interface().(interface{ JSONSchema() string }); ok && s.JSONSchema() == discord.IDSchema {
 			b.snowflake(path, raw, v)
@@ -158,6 +160,21 @@ func (b *binder) list(path string, raw json.RawMessage, v reflect.Value, tag ref
 	v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
 	for i, item := range items {
 		b.value(join(path, strconv.Itoa(i)), item, v.Index(i), "")
+	}
+}
+
+// texts is an object of texts under any names; the tag is about the texts.
+func (b *binder) texts(path string, raw json.RawMessage, v reflect.Value, tag reflect.StructTag) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		b.form.add(path, "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
+		return
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	for name, member := range members {
+		text := reflect.New(v.Type().Elem()).Elem()
+		b.text(join(path, name), member, text, tag)
+		v.SetMapIndex(reflect.ValueOf(name), text)
 	}
 }
 

@@ -48,6 +48,8 @@ func (d *Discord) AddGuild(g Guild, everyone discord.Permissions) discord.GuildI
 		},
 		emojis:   map[discord.EmojiID]*Emoji{},
 		stickers: map[discord.StickerID]*Sticker{},
+		commands: commandMap{},
+		grants:   map[discord.CommandID][]CommandGrant{},
 	}
 	return g.ID
 }

@@ -110,6 +110,7 @@ func DemoWith(o Options) *Discord {
 	d.demoClub(now)
 	d.demoSettings(now)
 	d.demoPlans(now)
+	d.demoApplication(now)
 	return d
 }
 

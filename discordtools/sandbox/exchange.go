@@ -20,7 +20,7 @@ type exchange struct {
 	body    []byte // the JSON part
 	files   []upload
 	now     time.Time
-	actor   discord.UserID // the bot, unless a webhook acts by its token
+	actor   discord.UserID // the bot, unless a webhook acts by its token or a person by their access token
 	byToken bool           // it acts by the token in the path, which no permission limits
 }
 

@@ -16,7 +16,8 @@ type route struct {
 	method string
 	path   string // a template with the parameter names of Discord's OpenAPI file
 	handle handler
-	open   bool // needs no Authorization: the path carries a token, or nothing is secret
+	open   bool   // needs no Authorization: the path carries a token, or nothing is secret
+	scope  string // OAuth2 scope, where a person's access token is needed and the bot's will not do
 }
 
 // routes is the API, composed of one table per subject.
@@ -46,6 +47,10 @@ var routes = sync.OnceValue(func() *node {
 		roleRoutes,
 		accountRoutes,
 		applicationRoutes,
+		applicationEmojiRoutes,
+		commandRoutes,
+		commandPermissionRoutes,
+		monetizationRoutes,
 		inviteRoutes,
 		emojiRoutes,
 		stickerRoutes,

@@ -97,12 +97,14 @@ func (d *Discord) execute(r *http.Request, found *route, known bool, parts []str
 		return failure(errMethod)
 	case found == nil:
 		return failure(errNoRoute)
-	case !found.open && r.Header.Get("Authorization") != "Bot "+d.token:
-		return failure(errUnauthorized)
 	}
 	params := found.params(parts)
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	actor, err := d.actor(found, r.Header.Get("Authorization"))
+	if err != nil {
+		return failure(err)
+	}
 	now := d.options.Clock()
 	w := d.count(found, params, now)
 	if w.wait > 0 {
@@ -112,7 +114,7 @@ func (d *Discord) execute(r *http.Request, found *route, known bool, parts []str
 	}
 	x := &exchange{
 		world: &d.world, options: d.options, route: found, params: params, query: log.Query, header: log.Header,
-		now: now, actor: BotID,
+		now: now, actor: actor,
 	}
 	log.Executed = true
 	reply := x.run(r.Header.Get("Content-Type"), log.Body)
@@ -123,7 +125,7 @@ func (d *Discord) execute(r *http.Request, found *route, known bool, parts []str
 // run reads the body, checks the ids of the path and calls the handler.
 func (x *exchange) run(contentType string, body []byte) *response {
 	for name, value := range x.params {
-		if !strings.HasSuffix(name, "_id") || name == "answer_id" {
+		if !strings.HasSuffix(name, "_id") || name == "answer_id" || name == "instance_id" {
 			continue
 		}
 		if _, err := strconv.ParseUint(value, 10, 64); err != nil {

@@ -21,6 +21,9 @@ type world struct {
 	played   []Played
 
 	interactions map[discord.InteractionID]*interaction // nil is none
+
+	app    application
+	access map[string]grantedAccess // by token
 }
 
 func newWorld(clock func() time.Time) world {
@@ -31,6 +34,8 @@ func newWorld(clock func() time.Time) world {
 		guilds:   map[discord.GuildID]*guild{},
 		channels: map[discord.ChannelID]*channel{},
 		webhooks: map[discord.WebhookID]*Webhook{},
+		app:      newApplication(),
+		access:   map[string]grantedAccess{},
 	}
 }
 
@@ -43,6 +48,8 @@ type guild struct {
 	emojis   map[discord.EmojiID]*Emoji
 	stickers map[discord.StickerID]*Sticker
 	audit    []AuditEntry // oldest first
+	commands commandMap
+	grants   map[discord.CommandID][]CommandGrant // who may use a command; the application's id names all
 
 	integrations map[discord.IntegrationID]*Integration // nil is none
 	voice        map[discord.UserID]*VoiceState         // who is in a voice channel; nil is nobody

@@ -151,6 +151,8 @@ func refusal(c *restCall, status int, h http.Header, body []byte) *mcpcore.Error
 	}
 	if status == http.StatusUnauthorized && e.Hint == "" {
 		switch {
+		case c.bearer != "":
+			e.Hint = "The bearer token in the arguments is not valid here: it has ended, or lacks the scope that the call takes."
 		case c.ownToken:
 			e.Hint = "The token in the arguments is not valid. Use the webhook's or interaction's current token."
 		case !c.anonymous:

@@ -32,10 +32,17 @@ func (a *api) send(ctx context.Context) (*Response, error) {
 }
 
 // deliver is the one way to Discord: it refuses routes that the tool does not
-// declare.
+// declare. Where the caller left out the application it is the bot's own.
 func (a *api) deliver(ctx context.Context, r Request) (*Response, error) {
 	if route := r.Method + " " + r.Route; !slices.Contains(a.call.Tool().Routes, route) {
 		return nil, fmt.Errorf("%s uses the undeclared route %s", a.call.Tool().Name, route)
+	}
+	if id, names := r.Path["application_id"]; names && id == "" {
+		own, err := a.applicationID(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.Path["application_id"] = string(own)
 	}
 	r.Repeatable = repeats(r.Method)
 	r.Anonymous = a.anonymous || strings.Contains(r.Route, "_token}") // which authorizes the request by itself
@@ -47,6 +54,9 @@ func (a *api) deliver(ctx context.Context, r Request) (*Response, error) {
 func (a *api) request(made ...member) (Request, error) {
 	p := a.plan
 	r := Request{Method: p.method, Route: p.template, Path: map[string]string{}, Query: url.Values{}}
+	if p.own {
+		r.Path["application_id"] = "" // for deliver
+	}
 	var body object
 	var uploads []upload
 	for _, arg := range p.args {
@@ -72,6 +82,8 @@ func (a *api) request(made ...member) (Request, error) {
 			r.Body = raw
 		case "reason":
 			r.Reason = a.call.Text(arg.name)
+		case "bearer":
+			r.Bearer = a.call.Text(arg.name)
 		case "files":
 			if err := json.Unmarshal(raw, &uploads); err != nil {
 				return r, fmt.Errorf("read files: %w", err)

@@ -1,6 +1,7 @@
 package discordtools_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -33,10 +34,10 @@ func (s *sinkREST) Do(_ context.Context, r discordtools.Request) (*discordtools.
 	defer s.mu.Unlock()
 	s.seen = append(s.seen, r)
 	body := cmp.Or(s.object, "{}")
-	if r.Method == "GET" && r.Route == "/users/@me" {
+	if r.Method == "GET" && (r.Route == "/users/@me" || r.Route == "/applications/@me") {
 		body = `{"id":` + id(sandbox.BotID) + `,"bot":true}`
 	}
-	if r.Method == "GET" && strings.HasSuffix(r.Route, "s") {
+	if r.Method == "GET" && strings.HasSuffix(r.Route, "s") || bytes.HasPrefix(r.Body, []byte("[")) {
 		body = cmp.Or(s.list, "[]")
 	}
 	return &discordtools.Response{Status: 200, Header: http.Header{}, Body: []byte(body)}, nil
@@ -55,7 +56,7 @@ func (s *sinkREST) all() string {
 	defer s.mu.Unlock()
 	var b strings.Builder
 	for _, r := range s.seen {
-		fmt.Fprintf(&b, "%s %s %v %v %s %s\n", r.Method, r.Route, r.Path, r.Query, r.Body, r.Reason)
+		fmt.Fprintf(&b, "%s %s %v %v %s %s%s\n", r.Method, r.Route, r.Path, r.Query, r.Body, r.Reason, r.Bearer)
 		for _, p := range r.Form {
 			fmt.Fprintf(&b, "%s %s %s\n", p.Name, p.Filename, p.Data)
 		}
@@ -65,33 +66,38 @@ func (s *sinkREST) all() string {
 
 // local are arguments that change the result and not the request, by tool.
 var local = map[string][]string{
-	"channels_list":                      {"offset", "parent_id", "type"},
-	"channels_list_active_threads_guild": {"offset", "parent_id"},
-	"channels_modify":                    {"remove_available_tag_ids"},
-	"components_v2_preview":              {"components"},
-	"components_v2_validate":             {"components"},
-	"components_v2_send":                 {"flags"},            // one bit of what is sent
-	"components_v2_send_from_template":   {"template", "vars"}, // of which the layout is made
-	"discord_intent_plan":                {"intent", "guild_id", "channel_id", "announcement", "allow", "deny"},
-	"guild_get_widget_image_url":         {"guild_id", "style"},
-	"emojis_list_guild":                  {"offset"},
-	"events_list":                        {"offset"},
-	"interactions_create_followup":       {"ephemeral"}, // a bit of flags
-	"intelligence_classify_messages":     {"categories"},
-	"intelligence_draft_response":        {"intent", "tone"},
-	"intelligence_extract_entities":      {"entity_types"},
-	"intelligence_moderate_content":      {"content", "policy"},
-	"intelligence_summarize_channel":     {"style"},
-	"invites_list_channel":               {"offset"},
-	"mcp_pipeline":                       {"steps"},
-	"members_search":                     {"offset"},
-	"messages_search_recent":             {"query"},
-	"roles_list":                         {"offset", "with_counts"}, // the latter asks another route
-	"soundboard_list_guild_sounds":       {"offset"},
-	"threads_list_members":               {"offset"},
-	"webhooks_create":                    {"reveal_token"},
-	"webhooks_list_channel":              {"offset"},
-	"webhooks_list_guild":                {"offset"},
+	"channels_list":                          {"offset", "parent_id", "type"},
+	"channels_list_active_threads_guild":     {"offset", "parent_id"},
+	"channels_modify":                        {"remove_available_tag_ids"},
+	"components_v2_preview":                  {"components"},
+	"components_v2_validate":                 {"components"},
+	"components_v2_send":                     {"flags"},            // one bit of what is sent
+	"components_v2_send_from_template":       {"template", "vars"}, // of which the layout is made
+	"discord_intent_plan":                    {"intent", "guild_id", "channel_id", "announcement", "allow", "deny"},
+	"guild_get_widget_image_url":             {"guild_id", "style"},
+	"emojis_list_guild":                      {"offset"},
+	"events_list":                            {"offset"},
+	"interactions_create_followup":           {"ephemeral"}, // a bit of flags
+	"intelligence_classify_messages":         {"categories"},
+	"intelligence_draft_response":            {"intent", "tone"},
+	"intelligence_extract_entities":          {"entity_types"},
+	"intelligence_moderate_content":          {"content", "policy"},
+	"intelligence_summarize_channel":         {"style"},
+	"invites_list_channel":                   {"offset"},
+	"mcp_pipeline":                           {"steps"},
+	"members_search":                         {"offset"},
+	"messages_search_recent":                 {"query"},
+	"roles_list":                             {"offset", "with_counts"}, // the latter asks another route
+	"soundboard_list_guild_sounds":           {"offset"},
+	"threads_list_members":                   {"offset"},
+	"webhooks_create":                        {"reveal_token"},
+	"webhooks_list_channel":                  {"offset"},
+	"webhooks_list_guild":                    {"offset"},
+	"app_emojis_list":                        {"offset"},
+	"commands_get_guild_command_permissions": {"offset"},
+	"commands_list_global":                   {"offset"},
+	"commands_list_guild":                    {"offset"},
+	"skus_list":                              {"offset"},
 }
 
 // TestL06EveryArgumentArrives sets each argument of each tool to a value of its
@@ -170,6 +176,8 @@ func asList(v any) []any { list, _ := v.([]any); return list }
 var companions = map[string][]string{
 	"automod_create_rule":                                  {`trigger_metadata={"keyword_filter":["zqword"]}`},
 	"automod_modify_rule":                                  {"name"},
+	"commands_modify_global":                               {"name"},
+	"commands_modify_guild":                                {"name"},
 	"channels_create_guild_channel.available_tags":         {"type=15"},
 	"channels_create_guild_channel.default_forum_layout":   {"type=15"},
 	"channels_create_guild_channel.default_reaction_emoji": {"type=15"},
@@ -307,6 +315,8 @@ func sampleText(name string, p map[string]any, n int) string {
 	switch {
 	case p["format"] == "date-time":
 		return "2026-03-15T10:00:00Z"
+	case p["format"] == "uri":
+		return "https://zq.example/" + name
 	case strings.HasPrefix(pattern, "^[0-9]{17"):
 		return discord.IDAt(now.Add(time.Duration(n-1000) * time.Second))
 	case strings.HasPrefix(pattern, "^[0-9]"):

@@ -48,6 +48,17 @@ func canaryWorld() *sandbox.Discord {
 	d.AddStage(sandbox.Stage{ID: "1200000000000000912", Channel: canaryChannel, Topic: canary})
 	d.AddSound(canaryGuild, sandbox.Sound{ID: "1200000000000000910", Name: canary, By: "1200000000000000901"})
 	d.AddAutoModRule(canaryGuild, sandbox.AutoModRule{ID: "1200000000000000911", Name: canary, Keywords: []string{canary}})
+	d.SetApplication(sandbox.Application{Description: canary, Tags: []string{canary}, Owner: "1200000000000000901"})
+	for _, of := range []discord.GuildID{"", canaryGuild} {
+		d.AddCommand(sandbox.Command{ID: "1200000000000000909", Guild: of, Name: canary, Description: canary, Options: []sandbox.CommandOption{
+			{Type: 3, Name: canary, Description: canary, Choices: []sandbox.CommandChoice{{Name: canary, Value: canary}}},
+		}})
+	}
+	d.SetCommandGrants(canaryGuild, "1200000000000000909", sandbox.CommandGrant{ID: "1200000000000000903", Type: 1, Allow: true})
+	d.AddApplicationEmoji(sandbox.Emoji{ID: "1200000000000000907", Name: canary, By: "1200000000000000901"})
+	d.SetConnections(sandbox.ConnectionField{Type: 1, Key: "canary", Name: canary, Description: canary})
+	d.AddSKU(sandbox.SKU{ID: "1200000000000000910", Type: sandbox.SKUSubscription, Name: canary, Slug: canary})
+	d.AddEntitlement(sandbox.Entitlement{ID: "1200000000000000911", SKU: "1200000000000000910", User: "1200000000000000901", Test: true})
 	return d
 }
 
@@ -67,7 +78,9 @@ const (
 var canaryArgs = map[string]any{
 	"guild_id": canaryGuild, "channel_id": canaryChannel, "message_id": canaryMessage, "user_id": "1200000000000000901",
 	"role_id": "1200000000000000903", "thread_id": "1200000000000000905", "emoji_id": "1200000000000000907",
-	"sticker_id": "1200000000000000908", "event_id": "1200000000000000909", "sound_id": "1200000000000000910", "rule_id": "1200000000000000911", "emoji": "👍", "query": "canary", "answer_id": 1,
+	"sticker_id": "1200000000000000908", "event_id": "1200000000000000909", "sound_id": "1200000000000000910", "rule_id": "1200000000000000911", "emoji": "👍", "query": "canary", "answer_id": 1, "command_id": "1200000000000000909",
+	"sku_id": "1200000000000000910", "entitlement_id": "1200000000000000911", "subscription_id": sandbox.DemoSubscribed, "instance_id": sandbox.DemoActivity,
+	"commands":   []any{},
 	"webhook_id": canaryHook, "token": canaryToken, "application_id": sandbox.ApplicationID, "interaction_token": canaryUse,
 	"webhooks_get_message.message_id": canarySent, "webhooks_delete_message.message_id": canarySent,
 	"interactions_get_followup.message_id": canaryFollowUp, "interactions_delete_followup.message_id": canaryFollowUp,
@@ -88,7 +101,7 @@ var fenced = regexp.MustCompile(`(?s)<untrusted_discord_\w+ nonce="[0-9a-f]{16}"
 // text that agents read.
 func TestTextOfUsersIsFenced(t *testing.T) {
 	t.Parallel()
-	b := startOn(t, canaryWorld())
+	b := startOn(t, canaryWorld(), locked)
 	caught := 0
 	for name, tool := range listed(t) {
 		if previews := tree(t, tool.InputSchema)["properties"].(map[string]any)["__confirm"] != nil; !tool.Annotations.ReadOnlyHint && !previews {

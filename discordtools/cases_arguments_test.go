@@ -41,7 +41,7 @@ func startDesk(t *testing.T, rest *sinkREST) *desk {
 	for _, tool := range list.Tools {
 		d.tools[tool.Name] = tool
 	}
-	for _, name := range []string{"messages_send", "members_get_current_user"} { // what they ask is remembered
+	for _, name := range []string{"messages_send", "members_get_current_user", "skus_list"} { // what they ask is remembered
 		d.try(name, usual(d.tools[name], tree(t, d.tools[name].InputSchema)))
 	}
 	return d
@@ -394,7 +394,7 @@ func TestL03TextStaysText(t *testing.T) {
 // wire sends lines of JSON-RPC to a server of a demo world and reads the answers.
 func wire(t *testing.T, world *sandbox.Discord) func(line string) *jsonrpc.Response {
 	t.Helper()
-	server, err := discordtools.BuildServer(discordtools.Deps{Session: world.Session()})
+	server, err := discordtools.BuildServer(discordtools.Deps{Session: world.Session(), Config: discordtools.Config{ExpectedBot: sandbox.BotID}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -440,6 +440,7 @@ func TestL04AbsentArguments(t *testing.T) {
 	t.Parallel()
 	world := sandbox.Demo()
 	exchange := wire(t, world)
+	exchange(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"skus_list"}}`) // which bot this is, is remembered
 	none := 0
 	for name, tool := range listed(t) {
 		if len(asList(tree(t, tool.InputSchema)["required"])) > 0 || !tool.Annotations.ReadOnlyHint {

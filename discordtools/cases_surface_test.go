@@ -100,7 +100,7 @@ func TestL34OnlyTrueConfirms(t *testing.T) {
 			}
 
 			unarmed := there(name, given)
-			server, err := discordtools.BuildServer(discordtools.Deps{REST: unarmed})
+			server, err := discordtools.BuildServer(discordtools.Deps{REST: unarmed, Config: discordtools.Config{ExpectedBot: sandbox.BotID}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -308,7 +308,10 @@ func (p *restCall) request(ctx context.Context, token string) (*http.Request, *m
 		return nil, &mcpcore.Error{Code: mcpcore.CodeInternal, Detail: "the request cannot be built", Cause: p.cause(err)}
 	}
 	req.Header.Set("User-Agent", userAgent)
-	if !p.anonymous {
+	switch {
+	case p.bearer != "":
+		req.Header.Set("Authorization", "Bearer "+p.bearer)
+	case !p.anonymous:
 		req.Header.Set("Authorization", token)
 	}
 	if p.body != nil {

@@ -27,8 +27,9 @@ type restCall struct {
 	body          []byte
 	reason        string // encoded
 	anonymous     bool
-	repeats       bool // Request.Repeatable
-	ownToken      bool // the route carries a token of its own
+	bearer        string // of an anonymous call
+	repeats       bool   // Request.Repeatable
+	ownToken      bool   // it carries a token of its own
 	secrets       []string
 }
 
@@ -45,7 +46,7 @@ func (p *restCall) repeatable() bool {
 
 // prepare checks and encodes a request. Nothing that it refuses reaches Discord.
 func (c *Client) prepare(r Request) (*restCall, *mcpcore.Error) {
-	p := &restCall{method: r.Method, route: shownRoute(r.Route), anonymous: r.Anonymous, repeats: r.Repeatable}
+	p := &restCall{method: r.Method, route: shownRoute(r.Route), anonymous: r.Anonymous, bearer: r.Bearer, repeats: r.Repeatable}
 	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, r.Method) {
 		return nil, mcpcore.Errorf(mcpcore.CodeInternal, "the route %s has no method that Discord knows", r.Route)
 	}
@@ -77,6 +78,13 @@ func (c *Client) prepare(r Request) (*restCall, *mcpcore.Error) {
 	p.hide(c.session.Token)
 	if _, bare, ok := strings.Cut(c.session.Token, " "); ok {
 		p.hide(bare)
+	}
+	if r.Bearer != "" {
+		if !r.Anonymous {
+			return nil, mcpcore.Errorf(mcpcore.CodeInternal, "a request has one authorization, the bot's or another")
+		}
+		p.ownToken = true
+		p.hide(r.Bearer)
 	}
 	for name, value := range r.Path {
 		if strings.HasSuffix(name, "token") {

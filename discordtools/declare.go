@@ -2,7 +2,9 @@ package discordtools
 
 import (
 	"context"
+	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +39,7 @@ type spec[In, Out any] struct {
 	Outranks   string
 	Crosses    bool
 	Unlocked   bool
+	Locked     bool
 	Rules      []mcpcore.Rule
 	Redact     []string
 	Set        []added    // what the server adds to the body or query where the caller gave none
@@ -96,7 +99,7 @@ func build[In, Out any](effect mcpcore.Effect, d spec[In, Out], s *shared, c cat
 		Effect: effect, Gate: d.Gate, Scope: c.Scope,
 		Repeatable: !d.Varies && (d.Repeatable || effect == mcpcore.Read || repeats(method)),
 		Needs:      d.Needs, NeedsWhen: d.NeedsWhen, NeedsIn: d.NeedsIn, Intents: d.Intents, Outranks: d.Outranks,
-		Crosses: d.Crosses, Anonymous: d.Anonymous, Unlocked: d.Unlocked,
+		Crosses: d.Crosses, Anonymous: d.Anonymous, Unlocked: d.Unlocked, Locked: d.Locked,
 		Rules: d.Rules, Redact: d.Redact, Payload: d.Payload, Steps: d.Steps,
 	}
 	if d.Scope != 0 {
@@ -109,11 +112,17 @@ func build[In, Out any](effect mcpcore.Effect, d spec[In, Out], s *shared, c cat
 
 	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
 	p, err := newPlan(d.Route, in, out, d.Set)
+	if err == nil && !d.Anonymous && slices.ContainsFunc(p.args, func(a placed) bool { return a.in == "bearer" }) {
+		err = errors.New("a tool that takes a bearer token must be Anonymous")
+	}
 	if err != nil {
 		return mcpcore.Broken(t, err)
 	}
 	t.Rules = append(t.Rules, p.rules...)
 	t.Packed = p.packed()
+	if p.own && !slices.Contains(t.Routes, routeApplication) {
+		t.Routes = append(t.Routes, routeApplication)
+	}
 	connect := func(call *mcpcore.Call) *api {
 		return &api{shared: s, call: call, plan: p, anonymous: d.Anonymous}
 	}

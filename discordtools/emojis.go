@@ -78,10 +78,15 @@ type emojiTarget struct {
 	auditReason
 }
 
+// newEmoji is what every new emoji has.
+type newEmoji struct {
+	Name  string `json:"name" jsonschema:"letters, digits, underscore" minLength:"2" maxLength:"32" pattern:"^[A-Za-z0-9_]*$"`
+	Image string `json:"image" as:"image" maxBytes:"262144" jsonschema:"data URI of a png, jpeg, gif, webp or avif, 256 KiB decoded; paths and addresses are not read" minLength:"1"`
+}
+
 type emojisCreate struct {
 	guildRef
-	Name  string           `json:"name" jsonschema:"letters, digits, underscore" minLength:"2" maxLength:"32" pattern:"^[A-Za-z0-9_]*$"`
-	Image string           `json:"image" as:"image" maxBytes:"262144" jsonschema:"data URI of a png, jpeg, gif, webp or avif, 256 KiB decoded; paths and addresses are not read" minLength:"1"`
+	newEmoji
 	Roles []discord.RoleID `json:"roles,omitempty" jsonschema:"only these roles may use it" maxItems:"250" uniqueItems:"true"`
 	auditReason
 }
@@ -119,6 +124,13 @@ type emojiDeleted struct {
 	EmojiID discord.EmojiID `json:"emoji_id" from:"@arg"`
 }
 
+func emojiKind(animated bool) string {
+	if animated {
+		return "animated"
+	}
+	return "still"
+}
+
 func emojiFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	var e struct {
 		Name     string           `json:"name"`
@@ -129,15 +141,11 @@ func emojiFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	if err := a.do(ctx, routeEmoji, sub{}, &e); err != nil {
 		return nil, err
 	}
-	kind := "still"
-	if e.Animated {
-		kind = "animated"
-	}
 	roles := "all"
 	if n := len(e.Roles); n > 0 {
 		roles = strconv.Itoa(n)
 	}
 	return mcpcore.Facts{
-		{Name: "emoji", Value: e.Name}, {Name: "kind", Value: kind}, {Name: "roles that may use it", Value: roles}, {Name: "uploaded by", Value: e.User.String()},
+		{Name: "emoji", Value: e.Name}, {Name: "kind", Value: emojiKind(e.Animated)}, {Name: "roles that may use it", Value: roles}, {Name: "uploaded by", Value: e.User.String()},
 	}, nil
 }

@@ -176,7 +176,7 @@ var invariants = []struct {
 }
 
 // numbered are arguments that end in _id and are not snowflakes.
-var numbered = []string{"answer_id"}
+var numbered = []string{"answer_id", "instance_id"}
 
 func TestInvariants(t *testing.T) {
 	t.Parallel()

@@ -147,18 +147,20 @@ func (v *bansPage) derive(call *mcpcore.Call) {
 	}
 }
 
-// onward is where to go on in a list that Discord sorts by id, the smallest
-// first, whichever cursor it was asked with.
+// onward is where to go on in a list that Discord sorts by id.
 type onward[ID ~string] struct {
 	NextAfter  ID `json:"next_after,omitempty" from:"@derived"`
 	NextBefore ID `json:"next_before,omitempty" from:"@derived"`
 }
 
-// lead sets the cursors of a page that shows the items from first to last. A page
-// that was asked with before goes on at its beginning, and where it was cut also
-// at its end.
+// lead sets the cursors of a page that shows the items from first to last. It
+// goes on towards greater ids, with before towards smaller ones, and where it was
+// cut on both sides. A list with the greatest id first goes the other way.
 func (o *onward[ID]) lead(call *mcpcore.Call, p page, first, last ID) {
 	back := call.Has("before")
+	if olderID(string(last), string(first)) {
+		first, last, back = last, first, !call.Has("after")
+	}
 	if p.HasMore && back {
 		o.NextBefore = first
 	}

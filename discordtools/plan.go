@@ -21,6 +21,7 @@ import (
 //	in:"body"       the JSON body (the default for the other methods)
 //	in:"wholebody"  the body is this argument alone
 //	in:"reason"     the audit-log reason (the default for audit_reason)
+//	in:"bearer"     an OAuth2 access token that authorizes the request instead of the bot's
 //	in:"files"      files sent along: a list of [upload]
 //	in:"form"       a field of a multipart form
 //	in:"formfile"   the file of a multipart form, as a data URI
@@ -41,6 +42,7 @@ type plan struct {
 	set              []added
 	rules            []mcpcore.Rule
 	view             *projection
+	own              bool // {application_id} is the bot's own where the caller leaves it out
 }
 
 type placed struct {
@@ -101,6 +103,7 @@ func newPlan(route string, in, out reflect.Type, set []added) (*plan, error) {
 		if a.as != nil || a.maxBytes > 0 || a.in == "formfile" {
 			p.rules = append(p.rules, a.rule())
 		}
+		p.own = p.own || a.in == "path" && a.wire == "application_id" && !prop.Required
 		p.args = append(p.args, a)
 	}
 	for _, name := range p.names {
@@ -114,7 +117,7 @@ func newPlan(route string, in, out reflect.Type, set []added) (*plan, error) {
 	return p, nil
 }
 
-var places = []string{"path", "query", "body", "wholebody", "reason", "files", "form", "formfile", "packed", "local"}
+var places = []string{"path", "query", "body", "wholebody", "reason", "bearer", "files", "form", "formfile", "packed", "local"}
 
 func (p *plan) place(wire string) string {
 	switch {

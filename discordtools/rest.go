@@ -29,7 +29,8 @@ type Request struct {
 	Body       []byte            // JSON; nil for none
 	Form       []Part            // fields of a multipart form sent besides or instead of Body
 	Reason     string            // X-Audit-Log-Reason as text; the client encodes it, "" for none
-	Anonymous  bool              // send no Authorization: the route carries its own token or is public
+	Anonymous  bool              // send no Authorization of the bot: the route carries its own token or is public
+	Bearer     string            // an OAuth2 access token, a secret, that authorizes an Anonymous request; "" for none
 	Repeatable bool              // a repetition has the same effect, so an open outcome may be tried again
 }
 

@@ -3,6 +3,7 @@ package discordtools
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -35,11 +36,16 @@ func anyGiven(names ...string) mcpcore.Rule {
 }
 
 // changeRule demands a change of what the tool's path names.
-var changeRule = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
-	for _, name := range call.Names() {
-		if name != "channel_id" && name != "audit_reason" {
-			return nil
+var changeRule = anyBeside("channel_id", "audit_reason")
+
+// anyBeside demands an argument beside those that say what is changed.
+func anyBeside(named ...string) mcpcore.Rule {
+	return mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
+		for _, name := range call.Names() {
+			if !slices.Contains(named, name) {
+				return nil
+			}
 		}
-	}
-	return contradiction("", "give at least one setting to change")
-}}
+		return contradiction("", "give at least one setting to change")
+	}}
+}

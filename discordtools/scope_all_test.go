@@ -32,12 +32,14 @@ func twoWorlds(t *testing.T) (world *sandbox.Discord, ours, theirs map[discord.K
 			discord.KindEmoji: string(sandbox.DemoEmoji), discord.KindApplication: string(sandbox.BotID),
 			discord.KindEvent: string(sandbox.DemoMeetup), discord.KindRule: string(sandbox.DemoWordRule), discord.KindSound: string(sandbox.DemoSound),
 			discord.KindWebhook: string(sandbox.DemoWebhook), discord.KindWebhookToken: d.Webhooks(sandbox.DemoGuild)[0].Token,
+			discord.KindGrantee: string(sandbox.DemoMutedRole), discord.KindOwner: guild,
 		}, map[discord.Kind]string{
 			discord.KindGuild: string(sandbox.DemoClub), discord.KindChannel: string(sandbox.DemoClubGeneral), discord.KindRole: string(theirRole),
 			discord.KindOverwrite: string(theirRole), discord.KindSticker: string(theirSticker),
 			discord.KindInvite: d.AddInvite(sandbox.Invite{Channel: sandbox.DemoClubReads}),
 			discord.KindEvent:  string(theirEvent), discord.KindRule: string(theirRule), discord.KindSound: string(theirSound),
 			discord.KindWebhook: string(theirHook), discord.KindWebhookToken: d.Webhooks(sandbox.DemoClub)[0].Token,
+			discord.KindGrantee: string(theirRole), discord.KindOwner: string(sandbox.DemoClub),
 		}
 }
 
@@ -130,6 +132,7 @@ var provable = map[discord.Kind]mcpcore.Code{
 	discord.KindSticker: mcpcore.CodeGuildNotAllowed, discord.KindWebhook: mcpcore.CodeGuildNotAllowed, discord.KindTemplate: mcpcore.CodeGuildNotAllowed,
 	discord.KindRole: mcpcore.CodeGuildUnresolved, discord.KindOverwrite: mcpcore.CodeGuildUnresolved,
 	discord.KindEvent: mcpcore.CodeGuildUnresolved, discord.KindRule: mcpcore.CodeGuildUnresolved, discord.KindSound: mcpcore.CodeGuildUnresolved,
+	discord.KindGrantee: mcpcore.CodeGuildUnresolved, discord.KindOwner: mcpcore.CodeGuildNotAllowed,
 }
 
 // TestEveryIDOfEveryToolIsHeld gives each tool, at each place where it takes an
@@ -191,6 +194,7 @@ func TestEveryIDOfEveryToolIsHeld(t *testing.T) {
 		discord.KindGuild: 40, discord.KindChannel: 50, discord.KindRole: 12, discord.KindOverwrite: 4, discord.KindSticker: 5, discord.KindInvite: 2,
 		discord.KindEvent: 6, discord.KindRule: 3, discord.KindSound: 4,
 		discord.KindWebhook: 10,
+		discord.KindGrantee: 1, discord.KindOwner: 1,
 	} {
 		if held[kind] < least {
 			t.Errorf("only %d places of a %s: this test looks at too little", held[kind], kind)

@@ -93,6 +93,7 @@ func furnished() *shelf {
 	s.put("/guilds/"+g1+"/channels", `[{"id":"`+c1+`"},{"id":"710000000000000006"}]`)
 	s.put("/guilds/"+g1+"/roles", `[{"id":"`+g1+`"},{"id":"`+r1+`"}]`)
 	s.put("/guilds/"+g1+"/members/750000000000000001", `{}`)
+	s.put("/users/750000000000000001", `{"id":"750000000000000001"}`)
 	s.put("/webhooks/"+w1, `{"id":"`+w1+`","guild_id":"`+g1+`","channel_id":"`+c1+`"}`)
 	s.put("/webhooks/"+w1+"/secret anonymously", `{"id":"`+w1+`","guild_id":null,"channel_id":"`+c1+`"}`)
 	s.put("/invites/abc", `{"code":"abc","guild":{"id":"`+g1+`"}}`)
@@ -138,6 +139,13 @@ func TestGuildsOfThings(t *testing.T) {
 		"overwrite of a member":  {ref: middleware.GuildRef{Kind: discord.KindOverwrite, ID: "750000000000000001", In: g1}, guild: g1, sent: []string{"/guilds/" + g1 + "/roles", "/guilds/" + g1 + "/members/750000000000000001"}, again: []string{"/guilds/" + g1 + "/roles"}},
 		"overwrite of one gone":  {ref: middleware.GuildRef{Kind: discord.KindOverwrite, ID: "750000000000000009", In: g1, Channel: c1}, guild: g1, sent: []string{"/guilds/" + g1 + "/roles", "/channels/" + c1}, again: []string{"/guilds/" + g1 + "/roles"}},
 		"overwrite of nobody":    {ref: middleware.GuildRef{Kind: discord.KindOverwrite, ID: gone, In: g1}, sent: []string{"/guilds/" + g1 + "/roles", "/guilds/" + g1 + "/members/" + gone}, again: []string{"/guilds/" + g1 + "/roles", "/guilds/" + g1 + "/members/" + gone}},
+		"grantee, a role":        {ref: middleware.GuildRef{Kind: discord.KindGrantee, ID: r1, In: g1}, guild: g1, sent: []string{"/guilds/" + g1 + "/roles"}},
+		"grantee, a channel":     {ref: middleware.GuildRef{Kind: discord.KindGrantee, ID: c1, In: g1}, guild: g1, sent: []string{"/guilds/" + g1 + "/roles", "/guilds/" + g1 + "/channels"}, again: []string{"/guilds/" + g1 + "/roles"}},
+		"grantee, a member":      {ref: middleware.GuildRef{Kind: discord.KindGrantee, ID: "750000000000000001", In: g1}, guild: g1, sent: []string{"/guilds/" + g1 + "/roles", "/guilds/" + g1 + "/channels", "/guilds/" + g1 + "/members/750000000000000001"}, again: []string{"/guilds/" + g1 + "/roles", "/guilds/" + g1 + "/channels"}},
+		"grantee, all channels":  {ref: middleware.GuildRef{Kind: discord.KindGrantee, ID: "700000000000000000", In: g1}, guild: g1},
+		"grantee of nobody":      {ref: middleware.GuildRef{Kind: discord.KindGrantee, ID: r2, In: g1}, sent: []string{"/guilds/" + g1 + "/roles", "/guilds/" + g1 + "/channels", "/guilds/" + g1 + "/members/" + r2}, again: []string{"/guilds/" + g1 + "/roles", "/guilds/" + g1 + "/channels", "/guilds/" + g1 + "/members/" + r2}},
+		"owner, a user":          {ref: middleware.GuildRef{Kind: discord.KindOwner, ID: "750000000000000001"}, sent: []string{"/users/750000000000000001"}},
+		"owner, a guild":         {ref: middleware.GuildRef{Kind: discord.KindOwner, ID: g1, Fresh: true}, guild: g1, sent: []string{"/users/" + g1}},
 		"webhook":                {ref: middleware.GuildRef{Kind: discord.KindWebhook, ID: w1}, guild: g1, sent: []string{"/webhooks/" + w1}},
 		"webhook by its token":   {ref: middleware.GuildRef{Kind: discord.KindWebhook, ID: w1, Token: "secret"}, guild: g1, sent: []string{"/webhooks/" + w1 + "/secret anonymously", "/channels/" + c1}},
 		"webhook, fresh":         {ref: middleware.GuildRef{Kind: discord.KindWebhook, ID: w1, Fresh: true}, guild: g1, sent: []string{"/webhooks/" + w1}, again: []string{"/webhooks/" + w1}},

@@ -2,6 +2,7 @@ package discordtools
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -27,9 +28,9 @@ func toolsAt(rest REST, now func() time.Time) []mcpcore.Tool {
 // categories are the subjects, one file each, in alphabetical order.
 func categories() []category {
 	return []category{
-		auditLog(), automod(), channels(), componentsV2(), emojis(), events(), guild(), intelligence(), interactions(), invites(),
-		members(), messages(), meta(), onboarding(), polls(), reactions(), roles(), soundboard(), stageInstances(), stickers(), threads(),
-		users(), voice(), webhooks(),
+		appEmojis(), application(), auditLog(), automod(), channels(), commands(), componentsV2(), emojis(), events(), guild(),
+		intelligence(), interactions(), invites(), members(), messages(), meta(), monetization(), onboarding(), polls(), reactions(),
+		roles(), soundboard(), stageInstances(), stickers(), threads(), users(), voice(), webhooks(),
 	}
 }
 
@@ -38,6 +39,7 @@ type shared struct {
 	rest   REST
 	now    func() time.Time
 	bot    memory[struct{}, discord.UserID]
+	app    memory[struct{}, discord.ApplicationID]
 	guilds memory[discord.ChannelID, discord.GuildID]
 }
 
@@ -60,5 +62,23 @@ func (a *api) botID(ctx context.Context) (discord.UserID, error) {
 		var me person
 		err := a.do(ctx, routeMe, sub{}, &me)
 		return me.ID, me.ID != "", err
+	})
+}
+
+// applicationID is the application that the call names, otherwise the bot's own,
+// which is asked once per connection.
+func (a *api) applicationID(ctx context.Context) (discord.ApplicationID, error) {
+	if id := a.call.Text("application_id"); id != "" {
+		return discord.ApplicationID(id), nil
+	}
+	return a.app.get(ctx, struct{}{}, func(ctx context.Context) (discord.ApplicationID, bool, error) {
+		var app struct {
+			ID discord.ApplicationID `json:"id"`
+		}
+		err := a.do(ctx, routeApplication, sub{}, &app)
+		if err == nil && app.ID == "" {
+			err = errors.New("Discord told no application")
+		}
+		return app.ID, true, err
 	})
 }

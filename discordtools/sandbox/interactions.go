@@ -345,10 +345,10 @@ type callbackView struct {
 type resourceView struct {
 	Type     int           `json:"type"`
 	Message  *messageView  `json:"message,omitempty"`
-	Activity *activityView `json:"activity_instance,omitempty"`
+	Activity *launchedView `json:"activity_instance,omitempty"`
 }
 
-type activityView struct {
+type launchedView struct {
 	ID string `json:"id"`
 }
 
@@ -364,7 +364,7 @@ func (x *exchange) viewCallback(i *interaction, kind int) (v callbackView) {
 		seen := x.viewMessage(c, m)
 		v.Resource = &resourceView{Type: kind, Message: &seen}
 	case kind == respondActivity:
-		v.Resource = &resourceView{Type: kind, Activity: &activityView{"i-" + string(i.ID) + "-gc-" + string(i.Channel) + "-" + strconv.Itoa(i.Type)}}
+		v.Resource = &resourceView{Type: kind, Activity: &launchedView{"i-" + string(i.ID) + "-gc-" + string(i.Channel) + "-" + strconv.Itoa(i.Type)}}
 	}
 	return v
 }

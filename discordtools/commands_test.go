@@ -56,6 +56,9 @@ func TestCommands(t *testing.T) {
 			shows: "from the second on", tool: "commands_list_global", args: `{"offset":1}`, sent: []string{whoami, whichIs, "GET " + globals}, want: `{"count":1,"commands":[{"id":` + id(report) + `}]}`,
 		},
 		{
+			shows: "of another application", tool: "commands_list_global", args: `{"application_id":"1100000000000000002"}`, sent: []string{whoami}, code: mcpcore.CodeBotUnresolved, says: "another application",
+		},
+		{
 			shows: "one", tool: "commands_get_global", args: `{` + withApp + `"command_id":` + id(roll) + `}`, sent: []string{whoami, "GET " + globals + "/" + roll},
 			want: `{"id":` + id(roll) + `,"application_id":` + id(app) + `,"name":"roll","type":1,"version":"*","untrusted_text":"*","name_localizations":{"de":"würfeln"},"options":[{"type":4},{"type":3}]}`,
 		},
@@ -245,6 +248,10 @@ func TestCommandPermissions(t *testing.T) {
 		{
 			shows: "of no guild", tool: "commands_get_guild_command_permissions", deps: locked, args: `{` + withApp + `"guild_id":"1200000000000009999"}`,
 			sent: []string{whoami, "GET /applications/" + app + "/guilds/1200000000000009999/commands/permissions"}, code: mcpcore.CodeNotFound,
+		},
+		{
+			shows: "by the owner", tool: "commands_edit_command_permissions", args: `{` + withApp + `"guild_id":` + id(guild) + `,"command_id":` + id(fog) + `,"permissions":[` + mods + `],"bearer_token":"` + sandbox.DemoAccess + `"}`,
+			sent: []string{"PUT " + of + ` {"permissions":[` + mods + `]}`}, want: `{"id":` + id(fog) + `,"application_id":` + id(app) + `,"guild_id":` + id(guild) + `,"permissions":[` + mods + `]}`,
 		},
 		{
 			shows: "a bot's token will not do", tool: "commands_edit_command_permissions", args: `{` + withApp + `"guild_id":` + id(guild) + `,"command_id":` + id(fog) + `,"permissions":[]}`,

@@ -21,12 +21,16 @@ type grantedAccess struct {
 // Authorize lets the application act for a user, as OAuth2 would, and gives the
 // access token. Routes that take one refuse the bot's token.
 func (d *Discord) Authorize(user discord.UserID, scopes ...string) string {
+	token := "sandbox-access-" + d.IDAt(d.options.Clock())
+	d.access(token, user, scopes...)
+	return token
+}
+
+func (d *Discord) access(token string, user discord.UserID, scopes ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known(d.world.users, user)
-	token := "sandbox-access-" + d.world.issue()
 	d.world.access[token] = grantedAccess{user, scopes}
-	return token
 }
 
 // actor is who a request acts as.

@@ -21,6 +21,9 @@ const (
 	DemoTrial      discord.EntitlementID  = "1200000000000000815" // DemoClub's premium, to test
 	DemoSubscribed discord.SubscriptionID = "1200000000000000816" // DemoOwner's
 
+	// DemoAccess is DemoOwner's access token, by which command permissions can be set.
+	DemoAccess = "sandbox-access-of-the-owner"
+
 	DemoActivity = "i-1200000000000000821-gc-lounge" // running in DemoLounge
 )
 
@@ -41,6 +44,7 @@ func (d *Discord) demoApplication(now time.Time) {
 	needs := discord.ManageMessages
 	d.AddCommand(Command{ID: DemoFog, Guild: DemoGuild, Name: "fog", Description: "Let fog come in", Needs: &needs})
 	d.SetCommandGrants(DemoGuild, DemoFog, CommandGrant{ID: discord.GranteeID(DemoModeratorRole), Type: 1, Allow: true})
+	d.access(DemoAccess, DemoOwner, scopeCommandPermissions)
 	d.AddApplicationEmoji(Emoji{ID: DemoFoghorn, Name: "foghorn"})
 	d.SetConnections(ConnectionField{Type: 2, Key: "voyages", Name: "Voyages", Description: "How many voyages at least"})
 

@@ -153,7 +153,7 @@ var known = []error{
 // neighbours.
 func is(err, want error) bool {
 	for _, e := range known {
-		if errors.Is(err, e) != (e == want) {
+		if errors.Is(err, e) != errors.Is(want, e) {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -421,30 +422,39 @@ func (b *bench) concurrentPairs() {
 
 func (b *bench) concurrentDecisions() {
 	const people = 40
-	a := b.propose(proposal(mcpcore.ForPerson, "a"))
-	var said [people]error
-	b.counted(all(people, func(i int) error {
-		said[i] = b.l.Decide(b.Context(), a.ID, mcpcore.Decision{By: string(rune('A' + i)), Approve: i%2 == 0})
-		return said[i]
-	}), people, mcpcore.ErrApprovalDecided)
-	first := slices.Index(said[:], nil)
-	if d := b.propose(proposal(mcpcore.ForPerson, "a")).Decision; d == nil || d.By != string(rune('A'+first)) || d.Approve != (first%2 == 0) {
-		b.Errorf("the decision is %+v and the one that was taken is number %d", d, first)
+	for round := range 5 { // connections are open after the first
+		p := proposal(mcpcore.ForPerson, strconv.Itoa(round))
+		a := b.propose(p)
+		var said [people]error
+		b.counted(all(people, func(i int) error {
+			said[i] = b.l.Decide(b.Context(), a.ID, mcpcore.Decision{By: string(rune('A' + i)), Approve: i%2 == 0})
+			return said[i]
+		}), people, mcpcore.ErrApprovalDecided)
+		first := slices.Index(said[:], nil)
+		if d := b.propose(p).Decision; d == nil || d.By != string(rune('A'+first)) || d.Approve != (first%2 == 0) {
+			b.Errorf("the decision is %+v and the one that was taken is number %d", d, first)
+		}
 	}
 }
 
 func (b *bench) concurrentProposals() {
 	const callers = 40
-	var ids [callers]mcpcore.ApprovalID
-	if got := all(callers, func(i int) error {
-		a, err := b.l.Propose(b.Context(), proposal(mcpcore.ForPerson, "a"))
-		ids[i] = a.ID
-		return err
-	}); got[nil] != callers {
-		b.Fatalf("proposals were answered with %v", got)
-	}
-	if list := b.waits(mcpcore.Filter{}, "a"); len(list) == 1 && slices.ContainsFunc(ids[:], func(id mcpcore.ApprovalID) bool { return id != list[0].ID }) {
-		b.Errorf("%s is pending, and the callers got %v", list[0].ID, ids)
+	for round := range 5 {
+		p := proposal(mcpcore.ForPerson, "a")
+		p.Tool += strconv.Itoa(round)
+		p.Fingerprint = hash(p.Tool)
+		var ids [callers]mcpcore.ApprovalID
+		if got := all(callers, func(i int) error {
+			a, err := b.l.Propose(b.Context(), p)
+			ids[i] = a.ID
+			return err
+		}); got[nil] != callers {
+			b.Fatalf("proposals were answered with %v", got)
+		}
+		list, err := b.l.Pending(b.Context(), mcpcore.Filter{Tool: p.Tool})
+		if err != nil || len(list) != 1 || slices.ContainsFunc(ids[:], func(id mcpcore.ApprovalID) bool { return id != list[0].ID }) {
+			b.Errorf("%d are pending (%v), and the callers got %v", len(list), err, ids)
+		}
 	}
 }
 

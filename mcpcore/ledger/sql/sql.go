@@ -152,7 +152,7 @@ func (l *Ledger) Propose(ctx context.Context, p mcpcore.Proposal) (mcpcore.Appro
 	case changed:
 		return mcpcore.Approval{}, mcpcore.ErrFactsChanged
 	}
-	l.sweepIn(a.Lifetime)
+	l.sweepIn(a.Lifetime) //nolint:contextcheck // the sweep is done long after the call
 	return a, nil
 }
 
@@ -184,7 +184,7 @@ func (l *Ledger) Pending(ctx context.Context, by mcpcore.Filter) (waiting []mcpc
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
+		defer func() { _ = rows.Close() }() // Err tells
 		for rows.Next() {
 			r, err := l.scan(rows)
 			if err != nil {

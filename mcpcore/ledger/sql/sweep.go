@@ -67,7 +67,7 @@ func (l *Ledger) sweep(ctx context.Context) error {
 		return l.row(ctx, tx, `SELECT min(CASE WHEN expires_at > $1 THEN expires_at ELSE forgotten_at END) FROM guildwarden_approvals`, now.UnixNano()).Scan(&next)
 	})
 	if err == nil && next.Valid {
-		l.sweepIn(time.Unix(0, next.Int64).Sub(now))
+		l.sweepIn(time.Unix(0, next.Int64).Sub(now)) //nolint:contextcheck // the next sweep is done long after this one
 	}
 	return err
 }

@@ -66,6 +66,9 @@ func BenchmarkSQLite(b *testing.B) { durable.Bench(b, store) }
 
 var proposal = mcpcore.Proposal{Purpose: mcpcore.ForPerson, Tool: "ticket_close", Principal: "stdio", Fingerprint: "f", Shown: []byte(`"look"`)}
 
+// approvals are in a filled ledger.
+const approvals = 40
+
 // filled is a closed ledger with approvals in it.
 func filled(t *testing.T) (path string) {
 	t.Helper()
@@ -74,9 +77,10 @@ func filled(t *testing.T) (path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 200 {
+	for i := range approvals {
 		p := proposal
 		p.Fingerprint += mcpcore.Fingerprint(strings.Repeat("x", i))
+		p.Shown = []byte(`"` + strings.Repeat("look ", 400) + `"`)
 		if _, err := l.Propose(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +152,7 @@ func TestWhatIsNoLedgerIsAnErrorAndStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if list, err := l.Pending(t.Context(), mcpcore.Filter{}); err != nil || len(list) != 200 {
+		if list, err := l.Pending(t.Context(), mcpcore.Filter{}); err != nil || len(list) != approvals {
 			t.Errorf("%d are pending: %v", len(list), err)
 		}
 		if err := l.Close(); err != nil {

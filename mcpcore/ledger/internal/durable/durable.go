@@ -236,7 +236,7 @@ func boxes(t testing.TB, db *stdsql.DB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // Err tells
 	var all []string
 	for rows.Next() {
 		var (

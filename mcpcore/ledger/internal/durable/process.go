@@ -234,7 +234,7 @@ func killed(t *testing.T, s Store) {
 		}
 	}
 	t.Logf("after %d kills: %v", kills, ends)
-	if ends["acted"] < kills {
+	if ends["acted"] < kills/2 {
 		t.Errorf("the processes hardly worked: %v", ends)
 	}
 }
@@ -255,7 +255,10 @@ func settle(t *testing.T, l *sql.Ledger, last step) string {
 		state += ", spent"
 	case errors.Is(first, mcpcore.ErrApprovalPending) && last.Done == "issued" && a.Purpose == mcpcore.ForPerson:
 		state += ", undecided"
-		decide(t, l, a)
+		// A server may still finish what the process asked of it last.
+		if err := l.Decide(t.Context(), a.ID, mcpcore.Decision{By: "Grace", Approve: true}); err != nil && !errors.Is(err, mcpcore.ErrApprovalDecided) {
+			t.Errorf("%s waits for a person and is decided with %v", a.ID, err)
+		}
 		want(t, l, spend(a), nil)
 	default:
 		t.Errorf("%s was %s and is then spent with %v", a.ID, last.Done, first)

@@ -78,6 +78,9 @@ func secretKey(key string) bool {
 		strings.HasPrefix(key, "__confirm") || strings.HasPrefix(key, "__consent")
 }
 
+// approverPrefix begins the tokens that package console makes.
+const approverPrefix = "gwa_"
+
 // The shapes of credentials, each with what stays of it.
 var shapes = []struct {
 	find *regexp.Regexp
@@ -86,15 +89,16 @@ var shapes = []struct {
 	{regexp.MustCompile(`(?i)((?:webhooks|interactions)(?:\\?/|%2F)[0-9]{17,20}(?:\\?/|%2F))[A-Za-z0-9_\-.%]+`), "${1}:token"},
 	{regexp.MustCompile(`(?i)\b(bot|bearer)\s+[A-Za-z0-9_\-.~+/=]{16,}`), "${1} [REDACTED]"},
 	{regexp.MustCompile(`[A-Za-z0-9_\-]{23,}(?:\.[A-Za-z0-9_\-]{6,7}\.[A-Za-z0-9_\-]{27,})+`), "[REDACTED:token]"},
+	{regexp.MustCompile(approverPrefix + `[a-z2-7]{20,}`), "[REDACTED:token]"},
 	{regexp.MustCompile(`(://)[^/?#\s]+@`), "${1}[REDACTED]@"},
 	{regexp.MustCompile(`(?i)([?&][a-z_]*(?:token|secret|password|signature|key)=)[^&#\s"]+`), "${1}[REDACTED]"},
 }
 
 // Text masks what has the shape of a bot token, a bearer header, the token of a
-// webhook or interaction address, the user part of an address, or a credential
-// in a query.
+// webhook or interaction address, an approver's token, the user part of an
+// address, or a credential in a query.
 func Text(s string) string {
-	if !strings.ContainsAny(s, "./%=\t\n\f\r ") {
+	if !strings.ContainsAny(s, "./%=\t\n\f\r ") && len(s) < len(approverPrefix)+20 {
 		return s
 	}
 	for _, shape := range shapes {

@@ -15,6 +15,7 @@ const (
 	first    = "MTIzNDU2Nzg5MDEyMzQ1Njc4OQ"
 	secret   = "NrCqW8dK2fYxZb5pTgHvLmQsJwRtEuAaOcIiDd"
 	botToken = first + ".GaBcDe." + secret
+	approver = "gwa_mzxw6ytboi3dcmrtgq2tmnzyhe4tcmrtgq2tmnzyhe4tcmrtgq2q"
 )
 
 func TestTree(t *testing.T) {
@@ -76,6 +77,9 @@ func TestText(t *testing.T) {
 		"authorization: bearer\tabcdefghijklmnop": "authorization: bearer [REDACTED]",
 		"token=" + botToken + ".":                 "token=[REDACTED:token].",
 		"x" + botToken + "x":                      "[REDACTED:token]",
+		approver:                                  "[REDACTED:token]",
+		"it is:\n" + approver + ", keep it":       "it is:\n[REDACTED:token], keep it",
+		"ana=sha256:" + approver[:30] + "...":     "ana=sha256:[REDACTED:token]...",
 		"https://discord.com/api/webhooks/720000000000000001/aB-c_d.e?wait=true":     "https://discord.com/api/webhooks/720000000000000001/:token?wait=true",
 		"/interactions/720000000000000001/aW50ZXJhY3Rpb24/callback":                  "/interactions/720000000000000001/:token/callback",
 		`https:\/\/discord.com\/api\/webhooks\/720000000000000001\/secret`:           `https:\/\/discord.com\/api\/webhooks\/720000000000000001\/:token`,
@@ -89,6 +93,7 @@ func TestText(t *testing.T) {
 		"https://discord.com/channels/@me/710000000000000001":         "https://discord.com/channels/@me/710000000000000001",
 		"see discord.com/developers/docs/resources/webhooks/overview": "see discord.com/developers/docs/resources/webhooks/overview",
 		"<@720000000000000001> a && b <https://x.example/?a=1&b=2>":   "<@720000000000000001> a && b <https://x.example/?a=1&b=2>",
+		"the gwa_team and the gwa_moderators":                         "the gwa_team and the gwa_moderators",
 		"v1.2.3 of some.module.path":                                  "v1.2.3 of some.module.path",
 		"":                                                            "",
 	} {
@@ -120,6 +125,9 @@ func FuzzText(f *testing.F) {
 			if got := redact.Text(before + planted + after); strings.Contains(got, secret) {
 				t.Errorf("%q becomes %q", before+planted+after, got)
 			}
+		}
+		if got := redact.Text(before + approver + after); !strings.Contains(before+after, approver[4:24]) && strings.Contains(got, approver[4:24]) {
+			t.Errorf("%q becomes %q", before+approver+after, got)
 		}
 	})
 }

@@ -38,6 +38,9 @@ func golden(t *testing.T, name, got string) {
 var whole = []string{
 	"DISCORD_EXPECTED_BOT_ID=1200000000000000002", "DISCORD_DEFAULT_GUILD_ID=" + guild, "ALLOWED_GUILDS=" + guild, "MCP_CATEGORIES=messages,channels",
 	"MCP_ALLOW_USER_SCOPED=1", "MCP_DRY_RUN=false", "MCP_WRITE_MODE=preview", "MCP_ACCESS_MODE=enforce",
+	"MCP_REQUIRE_PREVIEW=true", "MCP_DM_CONSENT_MODE=require", "MCP_HUMAN_APPROVAL=gated", "MCP_APPROVAL_CHANNEL=console", "MCP_APPROVAL_WAIT=10s",
+	"MCP_APPROVERS=ana=sha256:" + strings.Repeat("01", 32) + ",ben=sha256:" + strings.Repeat("02", 32),
+	"MCP_LEDGER=postgres://ana:canary-pass@ledger/approvals?sslpassword=canary-pass",
 	"DISCORD_API_BASE=http://proxy.internal:8080/api/v10", "DISCORD_API_BASE_HOSTS=proxy.internal",
 	"MCP_RETRY_ENABLED=false", "MCP_RETRY_MAX_ATTEMPTS=4", "MCP_RETRY_BASE_DELAY_MS=100", "MCP_RETRY_MAX_DELAY_MS=5000", "MCP_RETRY_JITTER=none",
 	"MCP_TIMEOUT_DEFAULT_MS=5000", "MCP_CIRCUIT_ENABLED=false", "MCP_CIRCUIT_FAILURE_THRESHOLD=5", "MCP_CIRCUIT_HALF_OPEN_AFTER_MS=5000",
@@ -51,7 +54,8 @@ var whole = []string{
 // wrong adds what keeps a server from starting, with secrets in it.
 var wrong = append(slices.Clone(whole),
 	"DISCORD_TOKEN_FILE="+canary, "DISCORD_API_BASE=http://ana:canary-pass@proxy.internal/", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318/?key=canary-key",
-	"ALLOWED_GUILDS="+guild+","+canary, "LOG_LEVEL="+canary, "NODE_ENV=Basic canary-header", "MCP_RETRY_MAX_ATTEMPTS=many", "MCP_LEDGER=postgres://ana:canary-pass@ledger/",
+	"ALLOWED_GUILDS="+guild+","+canary, "LOG_LEVEL="+canary, "NODE_ENV=Basic canary-header", "MCP_RETRY_MAX_ATTEMPTS=many", "MCP_LEDGER=redis://ana:canary-pass@ledger/",
+	"MCP_APPROVERS=ana=canary,ben=gwa_"+strings.Repeat("canary", 9), "MCP_APPROVAL_WAIT=forever",
 	"MCP_WRITE_MOD=preview", "OTEL_EXPORTER_OTLP_HEADER=a=canary-header", "GATEWAY=1",
 )
 

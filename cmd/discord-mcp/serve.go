@@ -67,7 +67,7 @@ func build(inSandbox bool) (server, error) {
 	}
 	deps, done, err := boot.Deps(config, options)
 	if err != nil {
-		return server{}, err
+		return server{}, errors.Join(err, done())
 	}
 	built, err := discordtools.BuildServer(deps)
 	if err != nil {

@@ -370,7 +370,9 @@ func TestFailedStartSaysWhyOnStderr(t *testing.T) {
 		"quotes":             {[]string{"DISCORD_TOKEN=\"" + canary + "\""}, nil, []string{"quotes"}},
 		"two problems":       {[]string{"DISCORD_TOKEN=changeme", "MCP_WRITE_MODE=no"}, nil, []string{"DISCORD_TOKEN", "MCP_WRITE_MODE"}},
 		"unknown category":   {[]string{"MCP_CATEGORIES=mesages"}, nil, []string{"mesages", "messages"}},
-		"restriction":        {[]string{"MCP_HUMAN_APPROVAL=gated"}, nil, []string{"MCP_HUMAN_APPROVAL"}},
+		"restriction":        {[]string{"MCP_WRITE_STYLE=reviewed"}, nil, []string{"MCP_WRITE_STYLE"}},
+		"nobody to ask":      {[]string{"MCP_HUMAN_APPROVAL=gated", "MCP_APPROVAL_CHANNEL=console"}, nil, []string{"MCP_APPROVERS", "approver new NAME", "MCP_LEDGER", "sqlite:"}},
+		"a ledger, no key":   {[]string{"MCP_LEDGER=sqlite:approvals.db"}, nil, []string{"MCP_STATE_KEY", "openssl rand"}},
 		"foreign base":       {[]string{"DISCORD_API_BASE=https://example.org"}, nil, []string{"DISCORD_API_BASE_HOSTS"}},
 		"sandbox, bad value": {[]string{"MCP_WRITE_MODE=no"}, []string{"serve", "--sandbox"}, []string{"MCP_WRITE_MODE"}},
 	} {

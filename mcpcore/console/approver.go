@@ -85,7 +85,7 @@ func parseApprover(item string) (one approver, err error) {
 	hash, notHex := hex.DecodeString(digits)
 	switch name = strings.TrimSpace(name); {
 	case tokenPart.MatchString(item):
-		return one, errors.New("holds a token, where its hash belongs: take that token for known, make another one with discord-mcp approver new NAME, and give the line that it prints")
+		return one, errors.New("holds a token, where its hash belongs. Others can read it now: make another with discord-mcp approver new NAME, and give the line that it prints")
 	case !ok || !hashed || notHex != nil || len(hash) != sha256.Size:
 		return one, errors.New("must be NAME=sha256: and 64 hex digits, as discord-mcp approver new NAME prints it")
 	}

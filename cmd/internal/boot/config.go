@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caarlos0/env/v11"
 
@@ -22,9 +23,9 @@ import (
 // else: env and envDefault name the variable and its default, validate the rule
 // (otel is one that counts when telemetry runs), doc what it does, takes its
 // values where no rule tells them, unset what its absence means, and secret what
-// of it is never shown: all, or what an address holds of credentials. In takes
-// and doc, 'quotes' stand around code. An empty variable counts as one that is
-// not set.
+// of it is never shown: all, what an address or a ledger holds of credentials,
+// or hashes. In takes and doc, 'quotes' stand around code. An empty variable
+// counts as one that is not set.
 type Config struct {
 	_           group  `title:"Credentials and identity"`
 	Token       string `env:"DISCORD_TOKEN" takes:"a bot token" secret:"all" doc:"the bot's token; spaces around it and a 'Bot' in front are taken off"`
@@ -41,6 +42,15 @@ type Config struct {
 	DryRun     string `env:"MCP_DRY_RUN" takes:"the text 'false'" unset:"previews" doc:"arms destructive tools; every other value previews"`
 	WriteMode  string `env:"MCP_WRITE_MODE" envDefault:"allow" validate:"oneof=allow preview" doc:"'preview' answers every tool that writes with a preview"`
 	AccessMode string `env:"MCP_ACCESS_MODE" envDefault:"advisory" validate:"oneof=advisory warn enforce" doc:"what a gap in the bot's permissions does to a call before it is sent"`
+
+	_               group         `title:"Confirmation"`
+	RequirePreview  string        `env:"MCP_REQUIRE_PREVIEW" envDefault:"false" validate:"oneof=true false" doc:"'true' refuses a confirmed call that was not previewed before"`
+	DMConsent       string        `env:"MCP_DM_CONSENT_MODE" envDefault:"advisory" validate:"oneof=advisory require" doc:"'require' opens a direct message channel only with an approval of exactly its recipient"`
+	HumanApproval   string        `env:"MCP_HUMAN_APPROVAL" envDefault:"off" validate:"oneof=off gated writes" doc:"which calls a person must approve: those of tools with a gate, or all that write"`
+	ApprovalChannel string        `env:"MCP_APPROVAL_CHANNEL" envDefault:"auto" validate:"oneof=console elicitation auto" doc:"how a person is asked: 'console' asks MCP_APPROVERS, 'elicitation' the client's user, 'auto' the former where they are named and MCP_LEDGER is not memory"`
+	Approvers       string        `env:"MCP_APPROVERS" takes:"'NAME=sha256:HEX', comma list" unset:"nobody" secret:"hashes" doc:"who may decide on the console, each as 'discord-mcp approver new' prints it"`
+	ApprovalWait    time.Duration `env:"MCP_APPROVAL_WAIT" envDefault:"0s" validate:"min=0s,max=90s" takes:"a time such as '30s'" doc:"how long a call waits for the console before it answers that a person was asked"`
+	Ledger          string        `env:"MCP_LEDGER" envDefault:"memory" takes:"'memory', 'sqlite:PATH', 'postgres://…'" secret:"ledger" doc:"where approvals are kept. All but memory outlive the server, and need MCP_STATE_KEY"`
 
 	_            group    `title:"REST"`
 	APIBase      string   `env:"DISCORD_API_BASE" validate:"omitempty,http_url" unset:"Discord's" secret:"address" doc:"where Discord's API is, for a REST proxy"`
@@ -128,13 +138,15 @@ func read(vars map[string]string, sandbox bool) (c Config, problems []error) {
 	}
 	problems = append(problems, checkScope(c)...)
 	c.AllowedGuilds = trimmed(c.AllowedGuilds)
+	problems = append(problems, checkApprovals(c)...)
 	problems = append(problems, promises(vars)...)
 	tel, err := c.telemetry()
 	if err != nil {
 		problems = append(problems, err)
 	}
 
-	c.Warnings = slices.Concat(dryRunWarnings(c.DryRun), ignored(vars), lookalikes(vars))
+	problems = slices.DeleteFunc(problems, func(err error) bool { return err == nil })
+	c.Warnings = slices.Concat(dryRunWarnings(c.DryRun), idleApprovers(c), ignored(vars), lookalikes(vars))
 	if tel != nil {
 		c.Warnings = slices.Concat(c.Warnings, tel.warnings, idleOTel(vars))
 	}

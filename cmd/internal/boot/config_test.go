@@ -13,6 +13,9 @@ import (
 // token has the shape of a bot's token and is none.
 var token = "MTIwMDAwMDAwMDAwMDAwMDAwMQ.G-fake." + strings.Repeat("not_a_Secret-", 3)
 
+// ana is an approver whose token nobody has.
+const ana = "ana=sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
 // with is an environment with a token and more.
 func with(vars ...string) []string { return append([]string{"DISCORD_TOKEN=" + token}, vars...) }
 
@@ -187,13 +190,19 @@ func TestPolicyStartsOnKnownValuesOnly(t *testing.T) {
 		{"DISCORD_EXPECTED_BOT_ID", []string{"", guild}, []string{"7", "my bot", " " + guild}},
 		{"MCP_ALLOW_USER_SCOPED", []string{"", "0", "no", "false"}, []string{"1", "true", "yes"}}, // without the bot's id
 		{"MCP_ACCESS_MODE", []string{"", "advisory", "warn", "enforce"}, []string{"nonsense", "Enforce", "enforced"}},
-		{"MCP_DM_CONSENT_MODE", []string{"", "advisory"}, []string{"require"}},
-		{"MCP_HUMAN_APPROVAL", []string{"", "off"}, []string{"gated", "writes", "on"}},
-		{"MCP_APPROVERS", []string{""}, []string{"ana:0123"}},
-		{"MCP_REQUIRE_PREVIEW", []string{"", "false"}, []string{"true", "1"}},
+		{"MCP_DM_CONSENT_MODE", []string{"", "advisory", "require"}, []string{"required", "Require", "true"}},
+		{"MCP_HUMAN_APPROVAL", []string{"", "off", "gated", "writes"}, []string{"on", "Gated", "true", "all"}},
+		{"MCP_APPROVAL_CHANNEL", []string{"", "auto", "console", "elicitation"}, []string{"Console", "discord", "none"}},
+		{"MCP_APPROVAL_WAIT", []string{"", "0s", "30s", "1m30s"}, []string{"30", "-1s", "91s", "soon"}},
+		{"MCP_APPROVERS", []string{"", " ", ana}, []string{"ana:0123", "ana", ",", "Ana" + ana[3:], ana + "0", ana + "," + ana}},
+		{"MCP_REQUIRE_PREVIEW", []string{"", "false", "true"}, []string{"1", "True", "yes"}},
 		{"MCP_TOOLSETS", []string{""}, []string{"read-only"}},
 		{"MCP_WRITE_STYLE", []string{""}, []string{"reviewed"}},
-		{"MCP_LEDGER", []string{"", "memory"}, []string{"sqlite:approvals.db", "postgres://ledger"}},
+		{"MCP_LEDGER", []string{"", "memory"}, []string{
+			"sqlite:approvals.db", "postgres://ledger/x", // without a key
+			"Memory", "memory:", "sqlite", "sqlite:", "sqlite::memory:", "sqlite://approvals.db", "approvals.db", "postgres:", "postgres://", "postgres://ana:a/b@ledger/x",
+			"mysql://ledger/x", "host=ledger password=x",
+		}},
 		{"MCP_STATE_KEY", []string{"", strings.Repeat("k", 32)}, []string{strings.Repeat("k", 31)}},
 		{"MCP_AUDIT_REQUIRED", []string{"", "true", "false"}, []string{"no", "False"}},
 	} {
@@ -304,6 +313,10 @@ func TestWarnings(t *testing.T) {
 		{"MCP_DRY_RUN=true", ""},
 		{"MCP_DRY_RUN=", ""},
 		{"MCP_TOOL_SURFACE=progressive", "no effect in this version"},
+		{"MCP_APPROVAL_STATE_DIR=/var/lib/x", "did you mean MCP_LEDGER?"},
+		{"MCP_APPROVAL_HMAC_KEY=" + token, "did you mean MCP_STATE_KEY?"},
+		{"MCP_APPROVER=" + ana, "did you mean MCP_APPROVERS?"},
+		{"MCP_APPROVERS=" + ana, "MCP_HUMAN_APPROVAL is off"},
 		{"MCP_SOMETHING_ELSE=1", ""},
 		{"DISCORD_COLOR=teal", ""},
 		{"PATH=/usr/bin", ""},

@@ -42,12 +42,19 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 		return deps, closeAll, err
 	}
 	var seen observers
+	var kept Durable
 	closeAll = func() (err error) {
 		if closer != nil {
 			err = closer.Close()
 		}
+		if kept != nil {
+			err = errors.Join(err, kept.Close())
+		}
 		seen.stop()
 		return err
+	}
+	if kept, err = c.openLedger(); err != nil {
+		return deps, closeAll, err
 	}
 	if seen, err = observe(c, o, log); err != nil {
 		return deps, closeAll, fmt.Errorf("telemetry: %w", err)
@@ -72,15 +79,23 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 			ExpectedBot:  discord.UserID(c.ExpectedBot),
 			UserScoped:   flag(c.UserScoped),
 			Access:       accessModes[c.AccessMode],
+
+			Person:         discordtools.PersonMode(c.HumanApproval),
+			RequirePreview: c.RequirePreview == "true",
+			RequireConsent: c.DMConsent == "require",
 		},
 		Client:    discordtools.ClientOptions{Base: c.APIBase, Logger: log, Resilience: c.resilience()},
 		Audit:     sink,
+		Approver:  c.approver(),
 		Name:      "discord-mcp",
 		Version:   Version(),
 		Transport: o.Transport,
 		Logger:    log,
 		Tracer:    seen.tracer,
 		Meter:     seen.meter,
+	}
+	if kept != nil {
+		deps.Ledger = kept // not a nil one in an interface
 	}
 	for _, g := range c.AllowedGuilds {
 		deps.Config.AllowedGuilds = append(deps.Config.AllowedGuilds, discord.GuildID(g))

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
 // Names are the variables that mean something here, for the tests.
@@ -64,3 +66,6 @@ var aVariable = regexp.MustCompile(`\b[A-Z]+(?:_[A-Z]+)+\b`)
 func markdown(text string) string {
 	return aVariable.ReplaceAllString(code.ReplaceAllString(text, "$1`$2`"), "`$0`")
 }
+
+// Approver is how a server with these settings asks a person.
+func (c Config) Approver() mcpcore.Approver { return c.approver() }

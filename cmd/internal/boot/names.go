@@ -16,13 +16,8 @@ type promise struct {
 }
 
 var promised = map[string]promise{
-	"MCP_DM_CONSENT_MODE": {"advisory", "ask for consent before a direct message"},
-	"MCP_HUMAN_APPROVAL":  {"off", "ask a person for approval"},
-	"MCP_APPROVERS":       {"", "ask a person for approval"},
-	"MCP_REQUIRE_PREVIEW": {"false", "demand a preview before a confirmation"},
-	"MCP_TOOLSETS":        {"", "reduce the tools to toolsets"},
-	"MCP_WRITE_STYLE":     {"", "restrict writes to reviewed ones"},
-	"MCP_LEDGER":          {"memory", "keep approvals outside its memory"},
+	"MCP_TOOLSETS":    {"", "reduce the tools to toolsets"},
+	"MCP_WRITE_STYLE": {"", "restrict writes to reviewed ones"},
 }
 
 // promises refuses settings that this version would have to ignore although the
@@ -39,8 +34,7 @@ func promises(vars map[string]string) (problems []error) {
 
 // withoutEffect are settings of convenience that this version does not have.
 var withoutEffect = []string{
-	"DISCORD_MCP_ACCESS_TOKEN", "GATEWAY", "MCP_APPROVAL_CHANNEL", "MCP_APPROVAL_WAIT",
-	"MCP_HTTP_MAX_BODY_BYTES", "MCP_HTTP_MAX_IN_FLIGHT", "MCP_TOOL_SURFACE",
+	"DISCORD_MCP_ACCESS_TOKEN", "GATEWAY", "MCP_HTTP_MAX_BODY_BYTES", "MCP_HTTP_MAX_IN_FLIGHT", "MCP_TOOL_SURFACE",
 }
 
 func ignored(vars map[string]string) (warnings []string) {
@@ -72,6 +66,8 @@ var otherNames = map[string]string{
 	"DISCORD_GUILD_ID":       "DISCORD_DEFAULT_GUILD_ID",
 	"DRY_RUN":                "MCP_DRY_RUN",
 	"MCP_ALLOWED_GUILDS":     "ALLOWED_GUILDS",
+	"MCP_APPROVAL_HMAC_KEY":  "MCP_STATE_KEY",
+	"MCP_APPROVAL_STATE_DIR": "MCP_LEDGER",
 	"MCP_CATEGORY":           "MCP_CATEGORIES",
 	"MCP_LOG_LEVEL":          "LOG_LEVEL",
 }

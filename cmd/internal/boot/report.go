@@ -13,6 +13,7 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/console"
 )
 
 // Hidden stands for a value that is set and not shown.
@@ -50,13 +51,16 @@ type Setting struct {
 }
 
 // Examine reads the settings from environ as [Read] does and tells of all of
-// them. It reads the token's file and looks whether the audit file can be
-// written; it makes no file and contacts nothing.
+// them. It reads the token's file and looks whether the files of the audit and
+// the ledger can be written; it makes no file and contacts nothing.
 func Examine(environ []string, sandbox bool) Report {
 	vars := env.ToMap(environ)
 	c, errs := read(vars, sandbox)
 	if c.AuditSink == "file" && c.AuditEnabled != "false" {
-		errs = append(errs, checkAuditFile(c.AuditFile))
+		errs = append(errs, checkFile("MCP_AUDIT_FILE", c.AuditFile))
+	}
+	if place, err := parseLedger(c.Ledger); err == nil && place.kind == "sqlite" {
+		errs = append(errs, checkFile("MCP_LEDGER", place.at))
 	}
 	r := Report{Sandbox: sandbox, Settings: []Setting{}, Problems: []string{}, Warnings: []string{}}
 	hide := secrets(vars, c)
@@ -72,23 +76,46 @@ func Examine(environ []string, sandbox bool) Report {
 	for _, s := range settings() {
 		got := Setting{
 			Name: s.name, Value: vars[s.name], Source: FromEnvironment, Group: s.group,
-			Takes: plain(s.takes), Unset: plain(s.unset), About: plain(s.doc), Secret: s.hideAll,
+			Takes: plain(s.takes), Unset: plain(s.unset), About: plain(s.doc), Secret: s.secret == "all",
 		}
 		switch {
 		case sandbox && (s.field == "Token" || s.field == "TokenFile"):
 			got.Value, got.Source = "", FromSandbox
 		case got.Value == "":
 			got.Value, got.Source = s.fallback, FromDefault
-		case s.hideAll, s.field == "TokenFile" && !isPath(got.Value):
+		case s.field == "TokenFile" && !isPath(got.Value):
 			got.Value = Hidden
-		case s.hideAddressUsers:
-			got.Value = hide.in(address(got.Value))
 		default:
-			got.Value = hide.in(got.Value)
+			got.Value = hide.in(s.shown(got.Value))
 		}
 		r.Settings = append(r.Settings, got)
 	}
 	return r
+}
+
+// shown is a value without what of it is secret.
+func (s setting) shown(value string) string {
+	switch s.secret {
+	case "all":
+		return Hidden
+	case "address":
+		return address(value)
+	case "ledger":
+		if value != "memory" && !strings.HasPrefix(value, "sqlite:") {
+			return address(value)
+		}
+	case "hashes":
+		all, err := console.ParseApprovers(value)
+		if err != nil {
+			return Hidden
+		}
+		names := all.Names()
+		for i := range names {
+			names[i] += "=sha256:" + Hidden
+		}
+		return strings.Join(names, ",")
+	}
+	return value
 }
 
 // isPath reports whether a value is a path and not, by mistake, what the file
@@ -144,7 +171,7 @@ func secrets(vars map[string]string, c Config) (all hider) {
 	}
 	add(c.Token)
 	for _, s := range settings() {
-		if s.hideAll {
+		if s.secret == "all" {
 			add(vars[s.name])
 		}
 	}
@@ -183,23 +210,23 @@ func quoted(item string) string {
 	return strconv.Quote(mcpcore.Redact(item))
 }
 
-// checkAuditFile finds out without making it that a file cannot be the audit's.
-func checkAuditFile(path string) error {
+// checkFile finds out without making it that a file cannot be a setting's.
+func checkFile(name, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return errors.New("MCP_AUDIT_FILE must be the path of a file")
+		return errors.New(name + " must be the path of a file")
 	case err == nil && !info.Mode().IsRegular():
 		return nil
 	case err == nil:
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
-			return fmt.Errorf("MCP_AUDIT_FILE: %w", err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		return f.Close()
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return errors.New("MCP_AUDIT_FILE must be in a folder that exists")
+		return errors.New(name + " must be in a folder that exists")
 	}
 	return nil
 }

@@ -48,6 +48,15 @@ func TestReportSaysWhereAValueComesFrom(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://ana@127.0.0.1:4318", false, "http://[REDACTED]@127.0.0.1:4318", boot.FromEnvironment},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://ana:pa/ss@127.0.0.1:4318", false, boot.Hidden, boot.FromEnvironment},
 		{"OTEL_EXPORTER_OTLP_HEADERS=x-key=secret", false, boot.Hidden, boot.FromEnvironment},
+		{"MCP_LEDGER=", false, "memory", boot.FromDefault},
+		{"MCP_LEDGER=memory", false, "memory", boot.FromEnvironment},
+		{"MCP_LEDGER=sqlite:/var/lib/approvals.db", false, "sqlite:/var/lib/approvals.db", boot.FromEnvironment},
+		{"MCP_LEDGER=postgres://ana:pass@ledger:5432/x?sslmode=require", false, "postgres://[REDACTED]@ledger:5432/x?[REDACTED]", boot.FromEnvironment},
+		{"MCP_LEDGER=postgres://ana:pa/ss@ledger/x", false, boot.Hidden, boot.FromEnvironment},
+		{"MCP_LEDGER=host=ledger password=pass", false, boot.Hidden, boot.FromEnvironment},
+		{"MCP_APPROVERS=" + ana + ", " + strings.Replace(ana[:len(ana)-1]+"1", "ana", "ben", 1), false, "ana=sha256:[REDACTED],ben=sha256:[REDACTED]", boot.FromEnvironment},
+		{"MCP_APPROVERS=ana=pass", false, boot.Hidden, boot.FromEnvironment},
+		{"MCP_APPROVERS=", false, "", boot.FromDefault},
 		{"MCP_STATE_KEY=" + strings.Repeat("k", 32), false, boot.Hidden, boot.FromEnvironment},
 	} {
 		name, _, _ := strings.Cut(row.set, "=")
@@ -158,7 +167,7 @@ func TestReportKnowsASecretInTheWrongPlace(t *testing.T) {
 	}
 }
 
-func TestReportLooksAtTheAuditFileAndMakesNone(t *testing.T) {
+func TestReportLooksAtFilesAndMakesNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.jsonl")
@@ -177,12 +186,20 @@ func TestReportLooksAtTheAuditFileAndMakesNone(t *testing.T) {
 		{filepath.Join(there, "new.jsonl"), "", false},
 		{dir, "MCP_AUDIT_ENABLED=false", true},
 	} {
-		r := boot.Examine(with("MCP_AUDIT_SINK=file", "MCP_AUDIT_FILE="+row.file, row.more), false)
-		if r.Starts != row.starts || row.starts != (len(r.Problems) == 0) {
-			t.Errorf("%s %s: starts is %t: %q", row.file, row.more, r.Starts, r.Problems)
-		}
-		if !row.starts && !strings.HasPrefix(r.Problems[0], "MCP_AUDIT_FILE ") {
-			t.Errorf("%s: %q", row.file, r.Problems)
+		for name, vars := range map[string][]string{
+			"MCP_AUDIT_FILE": {"MCP_AUDIT_SINK=file", "MCP_AUDIT_FILE=" + row.file, row.more},
+			"MCP_LEDGER":     {"MCP_LEDGER=sqlite:" + row.file, "MCP_STATE_KEY=" + strings.Repeat("k", 32)},
+		} {
+			if name == "MCP_LEDGER" && row.more != "" {
+				continue
+			}
+			r := boot.Examine(with(vars...), false)
+			if r.Starts != row.starts || row.starts != (len(r.Problems) == 0) {
+				t.Errorf("%s: starts is %t: %q", vars, r.Starts, r.Problems)
+			}
+			if !row.starts && !strings.HasPrefix(r.Problems[0], name+" ") {
+				t.Errorf("%s: %q", vars, r.Problems)
+			}
 		}
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {

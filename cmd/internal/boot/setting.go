@@ -17,14 +17,14 @@ import (
 
 // setting is what the tags of one of Config's fields say.
 type setting struct {
-	field                     string
-	group                     string
-	name                      string
-	fallback                  string // the default
-	unset                     string // what its absence means, when there is no default
-	takes                     string
-	doc                       string
-	hideAll, hideAddressUsers bool
+	field    string
+	group    string
+	name     string
+	fallback string // the default
+	unset    string // what its absence means, when there is no default
+	takes    string
+	doc      string
+	secret   string // what of it is never shown
 }
 
 // settings are all of them in Config's order.
@@ -37,7 +37,7 @@ func settings() (all []setting) {
 		if name := variable(f); name != "" {
 			all = append(all, setting{
 				field: f.Name, group: in, name: name, fallback: f.Tag.Get("envDefault"), unset: f.Tag.Get("unset"), takes: takes(f), doc: f.Tag.Get("doc"),
-				hideAll: f.Tag.Get("secret") == "all", hideAddressUsers: f.Tag.Get("secret") == "address",
+				secret: f.Tag.Get("secret"),
 			})
 		}
 	}

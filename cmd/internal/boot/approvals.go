@@ -1,0 +1,135 @@
+package boot
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/console"
+)
+
+const (
+	makeApprover = "make one with: discord-mcp approver new NAME"
+	otherLedger  = "set MCP_LEDGER to one that other processes reach, such as sqlite:/var/lib/discord-mcp/approvals.db, and MCP_STATE_KEY with it"
+
+	// whereToDecide completes "decide at …".
+	whereToDecide = "a terminal, with discord-mcp approvals decide"
+)
+
+// approvers reads MCP_APPROVERS. The problems do not show it.
+func approvers(list string) (console.Approvers, []error) {
+	a, err := console.ParseApprovers(list)
+	var problems []error
+	for _, line := range lines(err) {
+		problems = append(problems, errors.New("MCP_APPROVERS: "+line))
+	}
+	return a, problems
+}
+
+// checkApprovals finds settings that are wrong, and those that cannot work
+// together.
+func checkApprovals(c Config) (problems []error) {
+	_, problems = approvers(c.Approvers)
+	place, err := parseLedger(c.Ledger)
+	problems = append(problems, err, place.checkKey(c.StateKey))
+	if c.channel() == "console" {
+		if strings.TrimSpace(c.Approvers) == "" {
+			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console needs MCP_APPROVERS, who may decide there; "+makeApprover))
+		}
+		if err == nil && !place.shared() {
+			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console cannot see what waits in the server's memory; "+otherLedger))
+		}
+	}
+	return problems
+}
+
+// channel is how a person is asked: console, elicitation, or "" when nobody is.
+func (c Config) channel() string {
+	place, _ := parseLedger(c.Ledger)
+	switch {
+	case c.HumanApproval == "" || c.HumanApproval == "off":
+		return ""
+	case c.ApprovalChannel == "console" || c.ApprovalChannel == "elicitation":
+		return c.ApprovalChannel
+	case strings.TrimSpace(c.Approvers) != "" && place.shared():
+		return "console"
+	}
+	return "elicitation"
+}
+
+// idleApprovers warns of approvers who will not be asked.
+func idleApprovers(c Config) []string {
+	if strings.TrimSpace(c.Approvers) == "" {
+		return nil
+	}
+	switch channel := c.channel(); {
+	case channel == "":
+		return []string{"MCP_APPROVERS: nobody is asked while MCP_HUMAN_APPROVAL is off"}
+	case channel == "elicitation" && c.ApprovalChannel != channel:
+		return []string{"MCP_APPROVERS: they are not asked, the client's user is; to ask them, " + otherLedger}
+	case channel == "elicitation":
+		return []string{"MCP_APPROVERS: they are not asked, because MCP_APPROVAL_CHANNEL is elicitation"}
+	}
+	return nil
+}
+
+// approver asks a person as the settings say; nil asks nobody.
+func (c Config) approver() mcpcore.Approver {
+	switch c.channel() {
+	case "console":
+		return mcpcore.InLedger{Where: whereToDecide, Wait: c.ApprovalWait}
+	case "elicitation":
+		return elicitation()
+	}
+	return nil
+}
+
+// openLedger opens the ledger of the settings; nil is one in memory, which the
+// server makes.
+func (c Config) openLedger() (Durable, error) {
+	place, err := parseLedger(c.Ledger)
+	if err != nil {
+		return nil, err
+	}
+	key, err := parseStateKey(c.StateKey)
+	if err != nil {
+		return nil, err
+	}
+	return place.open(key)
+}
+
+// Approvals are the settings that say where questions wait for a person and who
+// may decide, for commands that need no other setting.
+type Approvals struct {
+	Approvers console.Approvers
+	Ledger    string // for people, without a secret
+
+	place ledgerPlace
+	key   []byte
+}
+
+// ReadApprovals reads them from environ. The error joins everything that is
+// wrong; it shows no secret.
+func ReadApprovals(environ []string) (a Approvals, err error) {
+	vars := env.ToMap(environ)
+	var problems []error
+	a.Approvers, problems = approvers(vars["MCP_APPROVERS"])
+	a.place, err = parseLedger(vars["MCP_LEDGER"])
+	a.Ledger = a.place.String()
+	problems = append(problems, err, a.place.checkKey(vars["MCP_STATE_KEY"]))
+	if err == nil && !a.place.shared() {
+		problems = append(problems, errors.New("MCP_LEDGER is memory: what waits there is seen by the server alone. For the server and for this command, "+otherLedger))
+	}
+	a.key, err = parseStateKey(vars["MCP_STATE_KEY"])
+	return a, errors.Join(append(problems, err)...)
+}
+
+// Open opens the ledger, which a server must have made.
+func (a Approvals) Open() (Durable, error) {
+	if err := a.place.exists(); err != nil {
+		return nil, err
+	}
+	return a.place.open(a.key)
+}

@@ -125,6 +125,7 @@ var owners = map[string][]string{
 	"github.com/spf13/cobra":                {"cmd"},
 	"github.com/lmittmann/tint":             {"cmd"},
 	"github.com/caarlos0/env":               {"cmd"},
+	"golang.org/x/term":                     {"cmd"},
 	"modernc.org/sqlite":                    {"mcpcore/ledger/sqlite"},
 	"github.com/jackc/pgx":                  {"mcpcore/ledger/postgres"},
 	module + "/mcpcore/ledger/sqlite":       {"cmd", "examples"},

@@ -12,14 +12,7 @@ import (
 )
 
 func auditCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "Look after the audit file",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_ = cmd.Help()
-			return exitStatus(2)
-		},
-	}
+	cmd := group("audit", "Look after the audit file")
 	cmd.AddCommand(auditVerifyCommand())
 	return cmd
 }

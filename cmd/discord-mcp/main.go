@@ -63,7 +63,8 @@ needs none. Destructive tools only preview unless MCP_DRY_RUN=false.`,
 		RunE:          serve.RunE,
 	}
 	cmd.Flags().AddFlagSet(serve.Flags())
-	cmd.AddCommand(serve, demoCommand(), callCommand(), toolsCommand(), configCommand(), auditCommand(), versionCommand())
+	cmd.AddCommand(serve, demoCommand(), callCommand(), toolsCommand(), configCommand(), approverCommand(), approvalsCommand(),
+		auditCommand(), versionCommand())
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	return cmd
 }

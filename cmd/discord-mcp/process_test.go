@@ -35,16 +35,24 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		binary = filepath.Join(dir, "discord-mcp.exe")
-		build := []string{"build", "-o", binary}
-		if raced {
-			build = append(build, "-race")
-		}
-		if out, err := exec.Command("go", append(build, ".")...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		if err := build(binary); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		return m.Run()
 	}())
+}
+
+// build makes the binary.
+func build(path string, flags ...string) error {
+	args := append([]string{"build", "-o", path}, flags...)
+	if raced {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // command is the binary in an environment of its own. A variable without "="
@@ -73,12 +81,17 @@ func run(t *testing.T, env []string, stdin string, args ...string) ended {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	cmd := command(ctx, env, args...)
+	return end(ctx, t, command(ctx, env, args...), stdin)
+}
+
+// end runs a command of ctx to its end.
+func end(ctx context.Context, t *testing.T, cmd *exec.Cmd, stdin string) ended {
+	t.Helper()
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		t.Fatalf("%v does not end by itself; stderr:\n%s", args, &errs)
+		t.Fatalf("%v does not end by itself; stderr:\n%s", cmd.Args, &errs)
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		t.Fatal(err)

@@ -1,0 +1,15 @@
+package main
+
+import "os"
+
+// terminalFiles are where the process's terminal is read and written.
+func terminalFiles() (in, out *os.File, err error) {
+	if in, err = os.OpenFile("CONIN$", os.O_RDWR, 0); err != nil {
+		return nil, nil, err
+	}
+	if out, err = os.OpenFile("CONOUT$", os.O_RDWR, 0); err != nil {
+		_ = in.Close()
+		return nil, nil, err
+	}
+	return in, out, nil
+}

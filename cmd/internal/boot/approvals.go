@@ -81,7 +81,7 @@ func (c Config) approver() mcpcore.Approver {
 	case "console":
 		return mcpcore.InLedger{Where: whereToDecide, Wait: c.ApprovalWait}
 	case "elicitation":
-		return elicitation()
+		return mcpcore.AtClient{}
 	}
 	return nil
 }

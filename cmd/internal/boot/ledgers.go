@@ -1,10 +1,11 @@
 package boot
 
 import (
-	"errors"
 	"io"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger/postgres"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger/sqlite"
 )
 
 // Durable is a ledger that outlives the process.
@@ -13,10 +14,6 @@ type Durable interface {
 	io.Closer
 }
 
-func openSQLite(path string, key []byte) (Durable, error) {
-	return nil, errors.New("this version cannot keep approvals in SQLite")
-}
+func openSQLite(path string, key []byte) (Durable, error) { return sqlite.Open(path, key) }
 
-func openPostgres(address string, key []byte) (Durable, error) {
-	return nil, errors.New("this version cannot keep approvals in PostgreSQL")
-}
+func openPostgres(address string, key []byte) (Durable, error) { return postgres.Open(address, key) }

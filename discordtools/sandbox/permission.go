@@ -67,26 +67,13 @@ func (w *world) inChannel(c *channel, u discord.UserID) discord.Permissions {
 	return implied(p, c.Type)
 }
 
-// implied drops what is worth nothing without another permission.
-//
-// Source: https://docs.discord.com/developers/topics/permissions#implicit-permissions.
+// implied drops what is worth nothing without another permission, and where the
+// channel cannot be seen everything.
 func implied(p discord.Permissions, t discord.ChannelType) discord.Permissions {
 	if !p.Has(discord.ViewChannel) {
 		return 0
 	}
-	if (t == discord.GuildVoice || t == discord.GuildStageVoice) && !p.Has(discord.Connect) {
-		p &^= discord.ManageChannels | discord.ManageRoles | discord.Speak | discord.Stream | discord.MuteMembers |
-			discord.DeafenMembers | discord.MoveMembers | discord.SetVoiceChannelStatus | discord.RequestToSpeak
-	}
-	send := discord.SendMessages
-	if t.IsThread() {
-		send = discord.SendMessagesInThreads
-	}
-	if !p.Has(send) {
-		p &^= discord.MentionEveryone | discord.SendTTSMessages | discord.AttachFiles | discord.EmbedLinks |
-			discord.SendVoiceMessages | discord.SendPolls
-	}
-	return p
+	return discord.Effective(p, t)
 }
 
 func (t *Thread) has(u discord.UserID) bool {

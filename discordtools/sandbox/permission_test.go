@@ -9,7 +9,7 @@ import (
 
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	const view, talk, manage = discord.ViewChannel, discord.SendMessages, discord.ManageMessages
+	const view, talk, manage = discord.ViewChannel, discord.SendMessages | discord.SendMessagesInThreads, discord.ManageMessages
 	build := func() (*Discord, discord.GuildID, discord.RoleID, discord.ChannelID, discord.UserID) {
 		d := New(Options{Clock: func() time.Time { return noon }})
 		g := d.AddGuild(Guild{Name: "g"}, view|talk|discord.ReadMessageHistory)

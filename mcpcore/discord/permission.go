@@ -2,15 +2,13 @@ package discord
 
 import (
 	"fmt"
-	"math/big"
 	"math/bits"
 	"strings"
 )
 
 // Permissions is a set of permission bits. Bits that this build does not know
-// are kept. Discord writes a set as a decimal string of any length; bits above
-// 63, none of which is assigned, are not representable here, so nothing that
-// writes a set back may go through this type: it sends the caller's string.
+// are kept. Bits above 63, none of which is assigned, are not representable here:
+// [Bits] has them, and nothing that writes a set back goes through this type.
 //
 // Source: https://docs.discord.com/developers/topics/permissions.
 type Permissions uint64
@@ -117,98 +115,3 @@ func (p Permissions) Names() []string {
 
 // String lists the names, separated by commas.
 func (p Permissions) String() string { return strings.Join(p.Names(), ", ") }
-
-// PermissionSet is a set as Discord writes it: a decimal string of any length.
-type PermissionSet string
-
-// JSONSchema is the schema a permission set publishes.
-func (PermissionSet) JSONSchema() string { return `{"type":"string","pattern":"^[0-9]{1,32}$"}` }
-
-// Permissions reads the set. Bits above 63 are dropped; see [Permissions].
-func (s PermissionSet) Permissions() (Permissions, error) {
-	n, ok := new(big.Int).SetString(string(s), 10)
-	if !ok || n.Sign() < 0 || s == "" || s[0] == '+' {
-		return 0, fmt.Errorf("%.40q is not a decimal permission set", string(s))
-	}
-	return Permissions(new(big.Int).And(n, new(big.Int).SetUint64(1<<64-1)).Uint64()), nil
-}
-
-// Overlap names what two sets share, bits above 63 included.
-func (s PermissionSet) Overlap(t PermissionSet) []string {
-	a, okA := new(big.Int).SetString(string(s), 10)
-	b, okB := new(big.Int).SetString(string(t), 10)
-	if !okA || !okB {
-		return nil
-	}
-	both := a.And(a, b)
-	names := Permissions(new(big.Int).And(both, new(big.Int).SetUint64(1<<64-1)).Uint64()).Names()
-	for bit := 64; bit < both.BitLen(); bit++ {
-		if both.Bit(bit) == 1 {
-			names = append(names, fmt.Sprintf("BIT_%d", bit))
-		}
-	}
-	return names
-}
-
-// Overwrite changes permissions in one channel for a role (Type 0) or a member
-// (Type 1).
-type Overwrite struct {
-	ID    OverwriteID
-	Type  int
-	Allow Permissions
-	Deny  Permissions
-}
-
-// The two kinds of [Overwrite].
-const (
-	OverwriteRole   = 0
-	OverwriteMember = 1
-)
-
-// Base is what a member may do in a guild before any channel is looked at: the
-// bits of @everyone and of the member's roles; every known bit for the owner
-// and for administrators.
-func Base(owner bool, roles ...Permissions) Permissions {
-	var p Permissions
-	for _, r := range roles {
-		p |= r
-	}
-	if owner || p.Has(Administrator) {
-		return p | KnownPermissions
-	}
-	return p
-}
-
-// InChannel applies a channel's overwrites to base: @everyone first, then all
-// of the member's roles together (deny before allow), then the member. everyone
-// is the guild's id, which is also the id of the role @everyone. Administrators
-// are not limited by overwrites. A thread has the overwrites of its parent.
-func InChannel(base Permissions, everyone GuildID, member UserID, roles []RoleID, over []Overwrite) Permissions {
-	if base.Has(Administrator) {
-		return base
-	}
-	held := make(map[OverwriteID]bool, len(roles))
-	for _, r := range roles {
-		held[OverwriteID(r)] = true
-	}
-	var all, some, own Overwrite
-	for _, o := range over {
-		switch {
-		case o.Type == OverwriteRole && o.ID == OverwriteID(everyone):
-			all = o
-		case o.Type == OverwriteRole && held[o.ID]:
-			some.Allow |= o.Allow
-			some.Deny |= o.Deny
-		case o.Type == OverwriteMember && o.ID == OverwriteID(member):
-			own = o
-		}
-	}
-	for _, o := range []Overwrite{all, some, own} {
-		base = base&^o.Deny | o.Allow
-	}
-	return base
-}
-
-// DuringTimeout is what is left of p while the member is timed out. The owner
-// and administrators cannot be timed out; the caller leaves them alone.
-func DuringTimeout(p Permissions) Permissions { return p & (ViewChannel | ReadMessageHistory) }

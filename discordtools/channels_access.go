@@ -4,65 +4,35 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-// botRights is what the bot holds in a guild before any channel is looked at.
-// The zero value knows nothing.
-type botRights struct {
-	known bool
-	guild discord.GuildID
-	bot   discord.UserID
-	roles []discord.RoleID
-	base  discord.Permissions
-}
-
-// rightsIn reads the bot's member and the roles of the guild that the call names. Where one cannot be
-// read, or a role of the bot is not among them, nothing is known. That the bot
-// owns the guild is not considered: Discord lets no bot own one. A timeout takes
-// away nothing that [botRights.reads] tells.
-func (a *api) rightsIn(ctx context.Context, guild discord.GuildID) botRights {
+// rightsIn is what the bot holds in a guild, nil where its member or the roles
+// cannot be read, or a role of the bot is not among them. That the bot owns the
+// guild is not considered: Discord lets no bot own one.
+func (a *api) rightsIn(ctx context.Context, guild discord.GuildID) *subject {
 	var (
-		roles []struct {
-			ID          discord.RoleID        `json:"id"`
-			Permissions discord.PermissionSet `json:"permissions"`
-		}
+		roles    roleSet
 		rolesErr error
+		member   memberView
 		reading  sync.WaitGroup
 	)
-	reading.Go(func() {
-		rolesErr = a.do(ctx, routeRoles, sub{}, &roles)
-	})
-	var member struct {
-		Roles []discord.RoleID `json:"roles"`
-	}
+	reading.Go(func() { roles, rolesErr = readRoles(ctx, a.reading, guild) })
 	bot, err := a.botID(ctx)
 	if err == nil {
-		err = a.do(ctx, routeMember, sub{Path: map[string]string{"user_id": string(bot)}}, &member)
+		member, err = readMemberOf(ctx, a.reading, guild, bot)
 	}
 	reading.Wait()
-	if err != nil || rolesErr != nil {
-		return botRights{}
+	if err != nil || rolesErr != nil || member.Roles == nil {
+		return nil
 	}
-	held := append(slices.Clone(member.Roles), discord.RoleID(guild)) // @everyone
-	var sets []discord.Permissions
-	for _, r := range roles {
-		if !slices.Contains(held, r.ID) {
-			continue
-		}
-		p, err := r.Permissions.Permissions()
-		if err != nil {
-			return botRights{}
-		}
-		sets = append(sets, p)
+	s := roles.member(member, "", a.now())
+	if !s.known() {
+		return nil
 	}
-	if len(sets) != len(held) {
-		return botRights{}
-	}
-	return botRights{known: true, guild: guild, bot: bot, roles: member.Roles, base: discord.Base(false, sets...)}
+	return &s
 }
 
 // channelGrants is what a channel says about who may do what in it.
@@ -72,18 +42,19 @@ type channelGrants struct {
 }
 
 // reads tells whether the bot can view a channel and read what was written
-// there before, nil for unknown.
-func (r botRights) reads(c channelGrants) (view, history *bool) {
+// there before, nil for unknown. A timeout takes away nothing of it.
+func (s *subject) reads(c channelGrants) (view, history *bool) {
 	over, err := overwritesOf(c.Overwrites)
-	if !r.known || err != nil {
+	if s == nil || err != nil {
 		return nil, nil
 	}
-	p := discord.InChannel(r.base, r.guild, r.bot, r.roles, over)
+	r := s.rights()
+	r.enter(over)
 	need := discord.ViewChannel | discord.ReadMessageHistory
 	if c.Type == discord.GuildVoice || c.Type == discord.GuildStageVoice {
 		need |= discord.Connect // reading the text of a voice channel takes it
 	}
-	sees, reads := p.Has(discord.ViewChannel), p.Has(need)
+	sees, reads := r.may.Has(discord.ViewChannel), r.may.Has(need)
 	return &sees, &reads
 }
 
@@ -94,7 +65,7 @@ func listChannels(ctx context.Context, a *api, in channelsList) (v channelsPage,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
-		rights  botRights
+		rights  *subject
 		reading sync.WaitGroup
 	)
 	reading.Go(func() { rights = a.rightsIn(ctx, in.GuildID) })
@@ -127,7 +98,7 @@ func listChannels(ctx context.Context, a *api, in channelsList) (v channelsPage,
 		}
 		v.Channels = append(v.Channels, c)
 	}
-	if !rights.known {
+	if rights == nil {
 		v.Warnings = append(v.Warnings, "What the bot can read here is unknown: its member or the guild's roles could not be read.")
 	}
 	if closed > 0 {

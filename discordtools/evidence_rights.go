@@ -3,9 +3,7 @@ package discordtools
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -14,61 +12,10 @@ import (
 
 // guildSnapshot is what the bot is in a guild at one moment.
 type guildSnapshot struct {
+	subject
 	id          discord.GuildID
-	bot, owner  discord.UserID
-	held        []discord.RoleID // by the bot, without @everyone
-	roles       map[discord.RoleID]rank
-	base        discord.Permissions
-	permissions discord.Permissions // base, with a running timeout
-	unlimited   bool                // owner or administrator
-}
-
-// rank is a role's place.
-type rank struct {
-	ID       discord.RoleID `json:"id"`
-	Position int            `json:"position"`
-	Managed  bool           `json:"managed"`
-}
-
-// above reports whether r stands above other: of two at one position the older
-// one does.
-//
-// Source: https://docs.discord.com/developers/topics/permissions#permission-hierarchy.
-func (r rank) above(other rank) bool {
-	if r.Position != other.Position {
-		return r.Position > other.Position
-	}
-	return olderID(string(r.ID), string(other.ID))
-}
-
-func olderID(a, b string) bool {
-	if len(a) != len(b) {
-		return len(a) < len(b)
-	}
-	return a < b
-}
-
-// top is the highest of the roles; false when one is not of the guild.
-func (s *guildSnapshot) top(held []discord.RoleID) (top rank, known bool) {
-	top = s.roles[discord.RoleID(s.id)]
-	for _, id := range held {
-		r, ok := s.roles[id]
-		if !ok {
-			return top, false
-		}
-		if r.above(top) {
-			top = r
-		}
-	}
-	return top, true
-}
-
-type memberView struct {
-	User struct {
-		ID discord.UserID `json:"id"`
-	} `json:"user"`
-	Roles   []discord.RoleID `json:"roles"`
-	Timeout *time.Time       `json:"communication_disabled_until"`
+	ownerID     discord.UserID
+	permissions discord.Permissions // in the guild, with a running timeout
 }
 
 // guild reads the guild, its roles and the bot's member at once.
@@ -89,52 +36,36 @@ func (e *Evidence) readGuild(ctx context.Context, id discord.GuildID) (s guildSn
 			ID    discord.GuildID `json:"id"`
 			Owner discord.UserID  `json:"owner_id"`
 		}
-		roles []struct {
-			rank
-			Permissions discord.PermissionSet `json:"permissions"`
-		}
+		roles   roleSet
 		member  memberView
 		errs    [3]error
 		reading sync.WaitGroup
 	)
-	reading.Go(func() { errs[0] = get(ctx, e.rest, routeGuild, atGuild(id), &guild) })
-	reading.Go(func() { errs[1] = get(ctx, e.rest, routeRoles, atGuild(id), &roles) })
-	reading.Go(func() { errs[2] = e.readMember(ctx, id, bot, &member) })
+	reading.Go(func() { errs[0] = e.reading(ctx, routeGuild, atGuild(id), &guild) })
+	reading.Go(func() { roles, errs[1] = readRoles(ctx, e.reading, id) })
+	reading.Go(func() { member, errs[2] = readMemberOf(ctx, e.reading, id, bot) })
 	reading.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return s, err
 		}
 	}
-	s = guildSnapshot{id: id, bot: bot, owner: guild.Owner, held: member.Roles, roles: map[discord.RoleID]rank{}}
-	var sets []discord.Permissions
-	for _, r := range roles {
-		p, err := r.Permissions.Permissions()
-		if _, twice := s.roles[r.ID]; err != nil || twice {
-			return s, errIncomplete
-		}
-		s.roles[r.ID] = r.rank
-		if r.ID == discord.RoleID(id) || slices.Contains(member.Roles, r.ID) {
-			sets = append(sets, p)
-		}
-	}
-	_, everyone := s.roles[discord.RoleID(id)]
-	if guild.ID != id || guild.Owner == "" || member.User.ID != bot || !everyone {
+	if guild.ID != id || guild.Owner == "" || member.Roles == nil {
 		return s, errIncomplete
 	}
-	s.base = discord.Base(guild.Owner == bot, sets...)
-	if s.unlimited = s.base.Has(discord.Administrator); !s.unlimited && len(sets) != len(member.Roles)+1 {
-		return s, errIncomplete // a role that nobody described may give anything
+	s = guildSnapshot{subject: roles.member(member, guild.Owner, e.now()), id: id, ownerID: guild.Owner}
+	r := s.rights()
+	if !r.unlimited && !s.known() {
+		return s, errIncomplete
 	}
-	s.permissions = s.base
-	if !s.unlimited && member.Timeout != nil && member.Timeout.After(e.now()) {
-		s.permissions = discord.DuringTimeout(s.base)
-	}
+	r.timeOut()
+	s.permissions = r.may.Low()
 	return s, nil
 }
 
-func (e *Evidence) readMember(ctx context.Context, guild discord.GuildID, user discord.UserID, m *memberView) error {
-	return get(ctx, e.rest, routeMember, map[string]string{"guild_id": string(guild), "user_id": string(user)}, m)
+// reading is a [reader] of the evidence's own, outside a tool's routes.
+func (e *Evidence) reading(ctx context.Context, route string, path map[string]string, out any) error {
+	return get(ctx, e.rest, route, path, out)
 }
 
 // channelSnapshot is a channel with the overwrites that count in it.
@@ -144,7 +75,7 @@ type channelSnapshot struct {
 	Parent discord.ChannelID   `json:"parent_id"`
 	Type   discord.ChannelType `json:"type"`
 	Given  []overwriteView     `json:"permission_overwrites"`
-	over   []discord.Overwrite
+	over   []overwrite
 }
 
 // channel is what the bot may do in a channel. Everything that exists there is
@@ -162,12 +93,12 @@ func (e *Evidence) channel(ctx context.Context, id discord.ChannelID) (middlewar
 	if err != nil {
 		return middleware.ChannelRights{}, err
 	}
-	p := s.base
-	if !s.unlimited {
-		p = discord.InChannel(p, c.Guild, s.bot, s.held, c.over)&^discord.GuildWide | p&discord.GuildWide
-		if s.permissions != s.base { // a timeout runs
-			p = discord.DuringTimeout(p)
-		}
+	r := s.rights()
+	r.enter(c.over)
+	r.keepGuildWide()
+	r.timeOut()
+	p := r.may.Low()
+	if !r.unlimited {
 		p = discord.Effective(p, c.Type)
 	}
 	rights.Permissions = p
@@ -205,23 +136,6 @@ func (e *Evidence) readChannel(ctx context.Context, id discord.ChannelID) (c cha
 	return c, err
 }
 
-// overwritesOf reads a channel's overwrites. A channel without any says [].
-func overwritesOf(given []overwriteView) ([]discord.Overwrite, error) {
-	if given == nil {
-		return nil, errIncomplete
-	}
-	over := make([]discord.Overwrite, len(given))
-	for i, o := range given {
-		allow, allowErr := o.Allow.Permissions()
-		deny, denyErr := o.Deny.Permissions()
-		if allowErr != nil || denyErr != nil {
-			return nil, errIncomplete
-		}
-		over[i] = discord.Overwrite{ID: o.ID, Type: o.Type, Allow: allow, Deny: deny}
-	}
-	return over, nil
-}
-
 type memberKey struct {
 	guild discord.GuildID
 	user  discord.UserID
@@ -235,14 +149,13 @@ type memberSnapshot struct {
 // member is another member of the guild; one that is not there is an answer too.
 func (e *Evidence) member(ctx context.Context, key memberKey) (memberSnapshot, error) {
 	return e.members.get(ctx, key, func(ctx context.Context) (s memberSnapshot, keep bool, err error) {
-		var m memberView
-		err = e.readMember(ctx, key.guild, key.user, &m)
+		m, err := readMemberOf(ctx, e.reading, key.guild, key.user)
 		switch told, ok := errors.AsType[*mcpcore.Error](err); {
 		case ok && told.Code == mcpcore.CodeNotFound:
 			return s, true, nil
 		case err != nil:
 			return s, false, err
-		case m.User.ID != key.user:
+		case m.Roles == nil:
 			return s, false, errIncomplete
 		}
 		return memberSnapshot{there: true, roles: m.Roles}, true, nil
@@ -260,19 +173,20 @@ func (e *Evidence) standing(ctx context.Context, guild discord.GuildID, kind dis
 	var target rank
 	switch kind {
 	case discord.KindRole:
-		var known bool
-		if target, known = s.roles[discord.RoleID(id)]; !known {
+		role, known := s.roles.byID[discord.RoleID(id)]
+		if !known {
 			return middleware.UnknownStanding, errIncomplete
 		}
+		target = role.rank
 		if target.Managed {
 			return middleware.NotSatisfied, nil
 		}
 	case discord.KindUser:
 		user := discord.UserID(id)
 		switch user {
-		case s.bot:
+		case s.user:
 			return middleware.Satisfied, nil
-		case s.owner:
+		case s.ownerID:
 			return middleware.NotSatisfied, nil
 		}
 		m, err := e.member(ctx, memberKey{guild, user})
@@ -283,15 +197,15 @@ func (e *Evidence) standing(ctx context.Context, guild discord.GuildID, kind dis
 			return middleware.Satisfied, nil
 		}
 		var known bool
-		if target, known = s.top(m.roles); !known {
+		if target, known = s.roles.top(m.roles); !known {
 			return middleware.UnknownStanding, errIncomplete
 		}
 	default:
 		return middleware.UnknownStanding, errIncomplete
 	}
-	top, known := s.top(s.held)
+	top, known := s.roles.top(s.held)
 	switch {
-	case s.owner == s.bot:
+	case s.owner:
 		return middleware.Satisfied, nil
 	case !known:
 		return middleware.UnknownStanding, errIncomplete

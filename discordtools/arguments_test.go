@@ -98,6 +98,8 @@ var local = map[string][]string{
 	"commands_list_global":                   {"offset"},
 	"commands_list_guild":                    {"offset"},
 	"skus_list":                              {"offset"},
+	"permissions_audit_channel":              {"actions", "offset"},
+	"permissions_explain":                    {"action", "requested_permissions", "role_id", "target_role_id"},
 }
 
 // TestL06EveryArgumentArrives sets each argument of each tool to a value of its
@@ -205,6 +207,12 @@ var companions = map[string][]string{
 	"messages_send":                                        {"content"},
 	"soundboard_modify_guild_sound":                        {"name"},
 	"stage_instances_modify":                               {"topic"},
+	"permissions_explain.channel_id":                       {"role_id", `action="view_channel"`},
+	"permissions_explain.guild_id":                         {"role_id", `requested_permissions=["SPEAK"]`},
+	"permissions_explain.role_id":                          {`requested_permissions=["SPEAK"]`},
+	"permissions_explain.target_role_id":                   {"user_id", `action="assign_role"`},
+	"permissions_explain.target_user_id":                   {"user_id", `action="kick_member"`},
+	"permissions_explain.user_id":                          {`requested_permissions=["SPEAK"]`},
 	"stickers_create_guild_sticker.file_format":            {`file_data="data:image/gif;base64,R0lGODlhAQABAAAAACw="`},
 	"stickers_modify_guild_sticker":                        {"name"},
 	"webhooks_edit_message":                                {"content"},

@@ -3,7 +3,6 @@ package discordtools
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -36,19 +35,15 @@ func (e *Evidence) readGuild(ctx context.Context, id discord.GuildID) (s guildSn
 			ID    discord.GuildID `json:"id"`
 			Owner discord.UserID  `json:"owner_id"`
 		}
-		roles   roleSet
-		member  memberView
-		errs    [3]error
-		reading sync.WaitGroup
+		roles  roleSet
+		member memberView
 	)
-	reading.Go(func() { errs[0] = e.reading(ctx, routeGuild, atGuild(id), &guild) })
-	reading.Go(func() { roles, errs[1] = readRoles(ctx, e.reading, id) })
-	reading.Go(func() { member, errs[2] = readMemberOf(ctx, e.reading, id, bot) })
-	reading.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return s, err
-		}
+	if err := together(
+		func() error { return e.reading(ctx, routeGuild, atGuild(id), &guild) },
+		func() (err error) { roles, err = readRoles(ctx, e.reading, id); return err },
+		func() (err error) { member, err = readMemberOf(ctx, e.reading, id, bot); return err },
+	); err != nil {
+		return s, err
 	}
 	if guild.ID != id || guild.Owner == "" || member.Roles == nil {
 		return s, errIncomplete

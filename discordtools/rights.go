@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -20,6 +21,23 @@ type reader func(ctx context.Context, route string, path map[string]string, out 
 // reading is a [reader] on the routes that the call's tool declares.
 func (a *api) reading(ctx context.Context, route string, path map[string]string, out any) error {
 	return a.do(ctx, route, sub{Path: path}, out)
+}
+
+// together makes reads at once. Its error is that of the first of them, in the
+// order given, that failed.
+func together(reads ...func() error) error {
+	errs := make([]error, len(reads))
+	var reading sync.WaitGroup
+	for i, read := range reads {
+		reading.Go(func() { errs[i] = read() })
+	}
+	reading.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // flaw is what is wrong with an answer of Discord, or missing in it. It is an

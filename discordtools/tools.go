@@ -29,8 +29,8 @@ func toolsAt(rest REST, now func() time.Time) []mcpcore.Tool {
 func categories() []category {
 	return []category{
 		appEmojis(), application(), auditLog(), automod(), channels(), commands(), componentsV2(), emojis(), events(), guild(),
-		intelligence(), interactions(), invites(), members(), messages(), meta(), monetization(), onboarding(), polls(), reactions(),
-		roles(), soundboard(), stageInstances(), stickers(), threads(), users(), voice(), webhooks(),
+		intelligence(), interactions(), invites(), members(), messages(), meta(), monetization(), onboarding(), permissions(), polls(),
+		reactions(), roles(), soundboard(), stageInstances(), stickers(), threads(), users(), voice(), webhooks(),
 	}
 }
 

@@ -115,3 +115,28 @@ func (p Permissions) Names() []string {
 
 // String lists the names, separated by commas.
 func (p Permissions) String() string { return strings.Join(p.Names(), ", ") }
+
+// PermissionName is a permission by its name: VIEW_CHANNEL.
+type PermissionName string
+
+// manageEmojis is what MANAGE_GUILD_EXPRESSIONS was called before.
+const manageEmojis PermissionName = "MANAGE_EMOJIS_AND_STICKERS"
+
+// JSONSchema is the schema that a name publishes: an enumeration of all.
+func (PermissionName) JSONSchema() string {
+	names := append(KnownPermissions.Names(), string(manageEmojis))
+	return `{"type":"string","enum":["` + strings.Join(names, `","`) + `"]}`
+}
+
+// Permission is the permission of that name, 0 where there is none.
+func (n PermissionName) Permission() Permissions {
+	if n == manageEmojis {
+		return ManageGuildExpressions
+	}
+	for bit, name := range permissionNames {
+		if name == string(n) && name != "" {
+			return 1 << bit
+		}
+	}
+	return 0
+}

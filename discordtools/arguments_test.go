@@ -100,6 +100,8 @@ var local = map[string][]string{
 	"skus_list":                              {"offset"},
 	"permissions_audit_channel":              {"actions", "offset"},
 	"permissions_explain":                    {"action", "requested_permissions", "role_id", "target_role_id"},
+	"templates_diff":                         {"guild_id"}, // compared with the template's
+	"templates_get":                          {"offset"},
 }
 
 // TestL06EveryArgumentArrives sets each argument of each tool to a value of its
@@ -220,6 +222,7 @@ var companions = map[string][]string{
 	"webhooks_execute.applied_tags":                        {"thread_name"},
 	"webhooks_modify":                                      {"name"},
 	"webhooks_modify_with_token":                           {"name"},
+	"templates_modify":                                     {"name"},
 }
 
 // objects are what a tool, or one argument of it, must find at Discord.

@@ -43,6 +43,7 @@ func canaryWorld() *sandbox.Discord {
 	used := d.AddInteraction(sandbox.Interaction{Channel: canaryChannel, User: "1200000000000000901", Token: canaryUse, Deferred: true})
 	d.AddMessage(canaryChannel, sandbox.Message{ID: canaryFollowUp, Interaction: used.ID, Content: canary})
 	d.AddEmoji(canaryGuild, sandbox.Emoji{ID: "1200000000000000907", Name: "canary", By: "1200000000000000901"})
+	d.AddTemplate(canaryGuild, sandbox.Template{Code: "canary", Name: canary, Description: canary, Creator: "1200000000000000901"})
 	d.AddSticker(canaryGuild, sandbox.Sticker{ID: "1200000000000000908", Name: canary, Description: canary, Tags: "x", By: "1200000000000000901"})
 	d.AddEvent(canaryGuild, sandbox.Event{ID: "1200000000000000909", Name: canary, Description: canary, Location: canary, Start: now, Users: []discord.UserID{"1200000000000000901"}})
 	d.AddStage(sandbox.Stage{ID: "1200000000000000912", Channel: canaryChannel, Topic: canary})
@@ -80,7 +81,7 @@ var canaryArgs = map[string]any{
 	"role_id": "1200000000000000903", "thread_id": "1200000000000000905", "emoji_id": "1200000000000000907",
 	"sticker_id": "1200000000000000908", "event_id": "1200000000000000909", "sound_id": "1200000000000000910", "rule_id": "1200000000000000911", "emoji": "👍", "query": "canary", "answer_id": 1, "command_id": "1200000000000000909",
 	"sku_id": "1200000000000000910", "entitlement_id": "1200000000000000911", "subscription_id": sandbox.DemoSubscribed, "instance_id": sandbox.DemoActivity,
-	"commands":   []any{},
+	"commands": []any{}, "template_code": "canary",
 	"webhook_id": canaryHook, "token": canaryToken, "application_id": sandbox.ApplicationID, "interaction_token": canaryUse,
 	"webhooks_get_message.message_id": canarySent, "webhooks_delete_message.message_id": canarySent,
 	"interactions_get_followup.message_id": canaryFollowUp, "interactions_delete_followup.message_id": canaryFollowUp,

@@ -20,10 +20,11 @@ type form struct {
 
 // forms are the values of the tag as.
 var forms = map[string]form{
-	"emoji":  {readEmoji},
-	"image":  {readImage},
-	"invite": {readInvite},
-	"sound":  {readSound},
+	"emoji":    {readEmoji},
+	"image":    {readImage},
+	"invite":   {readInvite},
+	"sound":    {readSound},
+	"template": {readTemplate},
 }
 
 // rule checks the argument before anything is read or sent: its form, and for
@@ -131,6 +132,18 @@ func readInvite(s string) (string, error) {
 		return "", errors.New("must be the invite's code alone, which is the last part of its address")
 	}
 	return "", errors.New("must be an invite's code: 1 to 32 letters, digits and hyphens")
+}
+
+var templateCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+
+// readTemplate accepts a template's code and its address. The guard that tells
+// the guild of a template reads it in the same way.
+func readTemplate(s string) (string, error) {
+	code := strings.TrimPrefix(s, templateAddress)
+	if !templateCode.MatchString(code) {
+		return "", errors.New("must be a template's code, or " + templateAddress + " and the code")
+	}
+	return code, nil
 }
 
 var dataURI = regexp.MustCompile(`^data:([a-z]+/[a-z0-9.+-]+);base64,`)

@@ -66,10 +66,15 @@ func (r rank) compare(other rank) int {
 	if r.Position != other.Position {
 		return other.Position - r.Position
 	}
-	if n := len(r.ID) - len(other.ID); n != 0 {
+	return compareIDs(r.ID, other.ID)
+}
+
+// compareIDs orders ids by the time they were made, the oldest first.
+func compareIDs[ID ~string](a, b ID) int {
+	if n := len(a) - len(b); n != 0 {
 		return n
 	}
-	return strings.Compare(string(r.ID), string(other.ID))
+	return strings.Compare(string(a), string(b))
 }
 
 // above reports whether r stands above other.

@@ -309,7 +309,10 @@ func (g *guildIndex) template(ctx context.Context, ref middleware.GuildRef) (dis
 	var t struct {
 		Guild discord.GuildID `json:"source_guild_id"`
 	}
-	err := get(ctx, g.rest, "GET /guilds/templates/{code}", map[string]string{"code": ref.ID}, &t)
+	code, err := readTemplate(ref.ID)
+	if err == nil {
+		err = get(ctx, g.rest, routeTemplate, map[string]string{"code": code}, &t)
+	}
 	return t.Guild, err
 }
 

@@ -33,6 +33,7 @@ func twoWorlds(t *testing.T) (world *sandbox.Discord, ours, theirs map[discord.K
 			discord.KindEvent: string(sandbox.DemoMeetup), discord.KindRule: string(sandbox.DemoWordRule), discord.KindSound: string(sandbox.DemoSound),
 			discord.KindWebhook: string(sandbox.DemoWebhook), discord.KindWebhookToken: d.Webhooks(sandbox.DemoGuild)[0].Token,
 			discord.KindGrantee: string(sandbox.DemoMutedRole), discord.KindOwner: guild,
+			discord.KindTemplate: d.AddTemplate(sandbox.DemoGuild, sandbox.Template{Name: "Crew"}),
 		}, map[discord.Kind]string{
 			discord.KindGuild: string(sandbox.DemoClub), discord.KindChannel: string(sandbox.DemoClubGeneral), discord.KindRole: string(theirRole),
 			discord.KindOverwrite: string(theirRole), discord.KindSticker: string(theirSticker),
@@ -40,6 +41,7 @@ func twoWorlds(t *testing.T) (world *sandbox.Discord, ours, theirs map[discord.K
 			discord.KindEvent:  string(theirEvent), discord.KindRule: string(theirRule), discord.KindSound: string(theirSound),
 			discord.KindWebhook: string(theirHook), discord.KindWebhookToken: d.Webhooks(sandbox.DemoClub)[0].Token,
 			discord.KindGrantee: string(theirRole), discord.KindOwner: string(sandbox.DemoClub),
+			discord.KindTemplate: d.AddTemplate(sandbox.DemoClub, sandbox.Template{Name: "Reads"}),
 		}
 }
 
@@ -195,6 +197,7 @@ func TestEveryIDOfEveryToolIsHeld(t *testing.T) {
 		discord.KindEvent: 6, discord.KindRule: 3, discord.KindSound: 4,
 		discord.KindWebhook: 10,
 		discord.KindGrantee: 1, discord.KindOwner: 1,
+		discord.KindTemplate: 6,
 	} {
 		if held[kind] < least {
 			t.Errorf("only %d places of a %s: this test looks at too little", held[kind], kind)

@@ -30,7 +30,7 @@ func categories() []category {
 	return []category{
 		appEmojis(), application(), auditLog(), automod(), channels(), commands(), componentsV2(), emojis(), events(), guild(),
 		intelligence(), interactions(), invites(), members(), messages(), meta(), monetization(), onboarding(), permissions(), polls(),
-		reactions(), roles(), soundboard(), stageInstances(), stickers(), threads(), users(), voice(), webhooks(),
+		reactions(), roles(), soundboard(), stageInstances(), stickers(), templates(), threads(), users(), voice(), webhooks(),
 	}
 }
 

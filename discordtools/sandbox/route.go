@@ -62,6 +62,7 @@ var routes = sync.OnceValue(func() *node {
 		webhookRoutes,
 		webhookMessageRoutes,
 		interactionRoutes,
+		templateRoutes,
 	} {
 		for _, r := range table {
 			root.add(r)

@@ -59,6 +59,7 @@ type guild struct {
 	events       map[discord.EventID]*Event             // nil is none
 	sounds       map[discord.SoundID]*Sound             // nil is none
 	rules        map[discord.RuleID]*AutoModRule        // nil is none
+	template     *Template                              // nil is none
 }
 
 // channel is a channel or thread with its messages, oldest first.

@@ -102,6 +102,7 @@ var local = map[string][]string{
 	"permissions_explain":                    {"action", "requested_permissions", "role_id", "target_role_id"},
 	"templates_diff":                         {"guild_id"}, // compared with the template's
 	"templates_get":                          {"offset"},
+	"inspiration_emoji_gg_search":            {"limit", "query"},
 }
 
 // TestL06EveryArgumentArrives sets each argument of each tool to a value of its

@@ -48,6 +48,11 @@ type Config struct {
 	// RequireConsent lets a direct message channel be opened only with a one-time
 	// approval of exactly this recipient.
 	RequireConsent bool
+
+	// EmojiGG is the address of emoji.gg's public list of emojis, which
+	// inspiration_emoji_gg_search reads: https://emoji.gg/api/. "" switches the
+	// tool off. Nothing of Discord is sent there.
+	EmojiGG string
 }
 
 // PersonMode says which calls a person must approve (MCP_HUMAN_APPROVAL).
@@ -142,8 +147,9 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	}
 	policies, err := deps.Config.policies()
 	problems = append(problems, err)
-	tools := slices.Concat(toolsAt(rest, deps.Clock), deps.Tools)
+	tools := slices.Concat(toolsAt(rest, deps.Config, deps.Clock), deps.Tools)
 	problems = append(problems, checkCategories(deps.Config.Categories, tools)...)
+	problems = append(problems, checkEmojiGG(deps.Config.EmojiGG)...)
 	guards := newGuards(&deps, rest)
 	chain := middleware.Standard(middleware.Options{
 		Tracer: deps.Tracer, Meter: deps.Meter,

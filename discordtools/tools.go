@@ -11,11 +11,12 @@ import (
 
 // Tools is every Discord tool, on the given connection, sorted by category.
 // They are ordinary values: filter them, add your own with [mcpcore.Define],
-// pass them on.
-func Tools(rest REST) []mcpcore.Tool { return toolsAt(rest, time.Now) }
+// pass them on. Those that ask other services than Discord are switched off:
+// [Config] names the addresses.
+func Tools(rest REST) []mcpcore.Tool { return toolsAt(rest, Config{}, time.Now) }
 
-func toolsAt(rest REST, now func() time.Time) []mcpcore.Tool {
-	s := &shared{rest: rest, now: now}
+func toolsAt(rest REST, c Config, now func() time.Time) []mcpcore.Tool {
+	s := &shared{rest: rest, now: now, emojiGG: newEmojiGG(c.EmojiGG, now)}
 	var tools []mcpcore.Tool
 	for _, c := range categories() {
 		for _, d := range c.Tools {
@@ -29,18 +30,20 @@ func toolsAt(rest REST, now func() time.Time) []mcpcore.Tool {
 func categories() []category {
 	return []category{
 		appEmojis(), application(), auditLog(), automod(), channels(), commands(), componentsV2(), emojis(), events(), guild(),
-		intelligence(), interactions(), invites(), members(), messages(), meta(), monetization(), onboarding(), permissions(), polls(),
-		reactions(), roles(), soundboard(), stageInstances(), stickers(), templates(), threads(), users(), voice(), webhooks(),
+		inspiration(), intelligence(), interactions(), invites(), members(), messages(), meta(), monetization(), onboarding(),
+		permissions(), polls(), reactions(), roles(), soundboard(), stageInstances(), stickers(), templates(), threads(), users(),
+		voice(), webhooks(),
 	}
 }
 
 // shared is what all tools of one connection have in common.
 type shared struct {
-	rest   REST
-	now    func() time.Time
-	bot    memory[struct{}, discord.UserID]
-	app    memory[struct{}, discord.ApplicationID]
-	guilds memory[discord.ChannelID, discord.GuildID]
+	rest    REST
+	now     func() time.Time
+	bot     memory[struct{}, discord.UserID]
+	app     memory[struct{}, discord.ApplicationID]
+	guilds  memory[discord.ChannelID, discord.GuildID]
+	emojiGG *emojiGG
 }
 
 // guildOf is the guild of a channel, "" for a direct message or when it cannot

@@ -331,7 +331,7 @@ func (d *Deps) checkTool(t *Tool) (problems []error) {
 	if t.Effect < Read || t.Effect > Destroy {
 		problem("it states no effect")
 	}
-	if t.Scope < GuildScope || t.Scope > LocalScope {
+	if t.Scope < GuildScope || t.Scope > ExternalScope {
 		problem("it states no scope")
 	}
 	if t.Gate < ByEffect || t.Gate > Reviewed {

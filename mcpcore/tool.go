@@ -87,14 +87,15 @@ const (
 	UserScope                         // one user, outside guilds
 	GlobalScope                       // Discord as a whole
 	LocalScope                        // nothing outside this process
+	ExternalScope                     // a service other than Discord
 )
 
 // String is the scope in one word.
 func (s Scope) String() string {
-	if s < GuildScope || s > LocalScope {
+	if s < GuildScope || s > ExternalScope {
 		return "unknown"
 	}
-	return [...]string{"guild", "channel", "application", "user", "global", "local"}[s-1]
+	return [...]string{"guild", "channel", "application", "user", "global", "local", "external"}[s-1]
 }
 
 // Tool is one thing an agent can call: its declaration, which is data, and its

@@ -44,7 +44,7 @@ var whole = []string{
 	"DISCORD_API_BASE=http://proxy.internal:8080/api/v10", "DISCORD_API_BASE_HOSTS=proxy.internal",
 	"MCP_RETRY_ENABLED=false", "MCP_RETRY_MAX_ATTEMPTS=4", "MCP_RETRY_BASE_DELAY_MS=100", "MCP_RETRY_MAX_DELAY_MS=5000", "MCP_RETRY_JITTER=none",
 	"MCP_TIMEOUT_DEFAULT_MS=5000", "MCP_CIRCUIT_ENABLED=false", "MCP_CIRCUIT_FAILURE_THRESHOLD=5", "MCP_CIRCUIT_HALF_OPEN_AFTER_MS=5000",
-	"MCP_BULKHEAD_LIMIT=10", "MCP_AUDIT_SINK=file", "MCP_AUDIT_FILE=./never-written.jsonl", "MCP_AUDIT_ENABLED=true", "MCP_AUDIT_REQUIRED=false",
+	"MCP_BULKHEAD_LIMIT=10", "MCP_EMOJI_GG_URL=https://emoji.gg/api/", "MCP_AUDIT_SINK=file", "MCP_AUDIT_FILE=./never-written.jsonl", "MCP_AUDIT_ENABLED=true", "MCP_AUDIT_REQUIRED=false",
 	"MCP_STATE_KEY=canary-key-canary-key-canary-key-canary", "OTEL_ENABLED=1", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318",
 	"OTEL_EXPORTER_OTLP_PROTOCOL=http/json", "OTEL_EXPORTER_OTLP_HEADERS=authorization=Basic%20canary-header", "OTEL_TRACES_SAMPLER=traceidratio",
 	"OTEL_TRACES_SAMPLER_ARG=0.5", "OTEL_METRIC_EXPORT_INTERVAL=60000", "OTEL_CONSOLE_EXPORTER=1", "OTEL_SERVICE_NAME=bot", "OTEL_SERVICE_VERSION=1.2.3",
@@ -54,7 +54,7 @@ var whole = []string{
 // wrong adds what keeps a server from starting, with secrets in it.
 var wrong = append(slices.Clone(whole),
 	"DISCORD_TOKEN_FILE="+canary, "DISCORD_API_BASE=http://ana:canary-pass@proxy.internal/", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318/?key=canary-key",
-	"ALLOWED_GUILDS="+guild+","+canary, "LOG_LEVEL="+canary, "NODE_ENV=Basic canary-header", "MCP_RETRY_MAX_ATTEMPTS=many", "MCP_LEDGER=redis://ana:canary-pass@ledger/",
+	"ALLOWED_GUILDS="+guild+","+canary, "LOG_LEVEL="+canary, "MCP_EMOJI_GG_URL=https://ana:canary-pass@emoji.gg/api/", "NODE_ENV=Basic canary-header", "MCP_RETRY_MAX_ATTEMPTS=many", "MCP_LEDGER=redis://ana:canary-pass@ledger/",
 	"MCP_APPROVERS=ana=canary,ben=gwa_"+strings.Repeat("canary", 9), "MCP_APPROVAL_WAIT=forever",
 	"MCP_WRITE_MOD=preview", "OTEL_EXPORTER_OTLP_HEADER=a=canary-header", "GATEWAY=1",
 )

@@ -66,6 +66,9 @@ type Config struct {
 	CircuitProbe int      `env:"MCP_CIRCUIT_HALF_OPEN_AFTER_MS" envDefault:"60000" validate:"min=5000,max=600000" takes:"milliseconds" doc:"how long it stays open before one call may look again"`
 	Bulkhead     int      `env:"MCP_BULKHEAD_LIMIT" envDefault:"100" validate:"min=1,max=1000" doc:"calls of Discord at once; there is no queue"`
 
+	_       group  `title:"Other services"`
+	EmojiGG string `env:"MCP_EMOJI_GG_URL" validate:"omitempty,http_url" unset:"off" secret:"address" doc:"the address of emoji.gg's list, 'https://emoji.gg/api/', which 'inspiration_emoji_gg_search' reads; nothing of Discord is sent there"`
+
 	_             group  `title:"Audit"`
 	AuditSink     string `env:"MCP_AUDIT_SINK" envDefault:"stderr" validate:"oneof=stderr file otlp none" doc:"where the records of calls that write go. Only 'file' keeps intents, and stops a call whose intent it cannot take"`
 	AuditFile     string `env:"MCP_AUDIT_FILE" envDefault:"./discord-mcp-audit.jsonl" takes:"a path" doc:"the file of the sink 'file', made with mode 0600"`
@@ -129,6 +132,9 @@ func read(vars map[string]string, sandbox bool) (c Config, problems []error) {
 	if err := checkBase(c); err != nil {
 		problems = append(problems, err)
 	}
+	if err := checkEmojiGG(c.EmojiGG); err != nil {
+		problems = append(problems, err)
+	}
 	if err := checkCategories(c.Categories); err != nil {
 		problems = append(problems, err)
 	}
@@ -184,6 +190,15 @@ func checkBase(c Config) error {
 		return nil
 	}
 	return errors.New("DISCORD_API_BASE would send the bot's token to another host; if you trust that host, name it in DISCORD_API_BASE_HOSTS")
+}
+
+// checkEmojiGG refuses what would be sent to a service along with a request.
+func checkEmojiGG(address string) error {
+	u, err := url.Parse(address)
+	if err == nil && u.User == nil && u.Fragment == "" {
+		return nil
+	}
+	return errors.New("MCP_EMOJI_GG_URL must be an address without user and fragment") // it may hold a password
 }
 
 // checkCategories refuses names that no tool has, and a list without a name: a

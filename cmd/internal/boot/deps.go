@@ -79,6 +79,7 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 			ExpectedBot:  discord.UserID(c.ExpectedBot),
 			UserScoped:   flag(c.UserScoped),
 			Access:       accessModes[c.AccessMode],
+			EmojiGG:      c.EmojiGG,
 
 			Person:         discordtools.PersonMode(c.HumanApproval),
 			RequirePreview: c.RequirePreview == "true",

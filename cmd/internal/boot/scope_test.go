@@ -26,6 +26,7 @@ func TestScopeSettingsReachTheServer(t *testing.T) {
 		{[]string{"MCP_ALLOW_USER_SCOPED=TRUE"}, discordtools.Config{}},
 		{[]string{"MCP_ACCESS_MODE=warn"}, discordtools.Config{Access: middleware.Warn}},
 		{[]string{"MCP_ACCESS_MODE=enforce"}, discordtools.Config{Access: middleware.Enforce}},
+		{[]string{"MCP_EMOJI_GG_URL=https://emoji.gg/api/"}, discordtools.Config{EmojiGG: "https://emoji.gg/api/"}},
 	} {
 		c, err := boot.Read(with(row.vars...), false)
 		if err != nil {
@@ -37,7 +38,7 @@ func TestScopeSettingsReachTheServer(t *testing.T) {
 		}
 		got := deps.Config
 		if !slices.Equal(got.AllowedGuilds, row.want.AllowedGuilds) || (got.AllowedGuilds == nil) != (row.want.AllowedGuilds == nil) ||
-			got.ExpectedBot != row.want.ExpectedBot || got.UserScoped != row.want.UserScoped || got.Access != row.want.Access {
+			got.ExpectedBot != row.want.ExpectedBot || got.UserScoped != row.want.UserScoped || got.Access != row.want.Access || got.EmojiGG != row.want.EmojiGG {
 			t.Errorf("%v: %+v", row.vars, got)
 		}
 		if err := done(); err != nil {

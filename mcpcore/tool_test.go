@@ -189,13 +189,13 @@ func TestWords(t *testing.T) {
 	for g := mcpcore.Gate(-1); g < 7; g++ {
 		got = append(got, g.String())
 	}
-	for s := mcpcore.Scope(-1); s < 8; s++ {
+	for s := mcpcore.Scope(-1); s < 9; s++ {
 		got = append(got, s.String())
 	}
 	want := []string{
 		"unknown", "unknown", "read", "write", "destroy", "unknown",
 		"unknown", "by effect", "none", "two-key", "payload", "consent", "reviewed", "unknown",
-		"unknown", "unknown", "guild", "channel", "application", "user", "global", "local", "unknown",
+		"unknown", "unknown", "guild", "channel", "application", "user", "global", "local", "external", "unknown",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the words are %q", got)

@@ -43,7 +43,7 @@ func (e emojiInput) both() bool {
 //
 // Source: https://docs.discord.com/developers/resources/channel#forum-tag-object.
 type tagInput struct {
-	Name      string `json:"name" minLength:"1" maxLength:"20"`
+	Name      string `json:"name" maxLength:"20"`
 	Moderated *bool  `json:"moderated,omitempty" jsonschema:"only moderators can set it"`
 	emojiInput
 }

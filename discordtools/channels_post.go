@@ -14,7 +14,7 @@ type channelsPost struct {
 	ChannelID        discord.ChannelID `json:"channel_id" jsonschema:"forum or media channel"`
 	Name             string            `json:"name" jsonschema:"title of the post" minLength:"1" maxLength:"100"`
 	Message          firstMessage      `json:"message" jsonschema:"the post's first message"`
-	AppliedTags      []discord.TagID   `json:"applied_tags,omitempty" jsonschema:"tags by id, from the forum's available_tags" maxItems:"5" uniqueItems:"true"`
+	AppliedTags      []discord.TagID   `json:"applied_tags,omitempty" jsonschema:"tags by id, from the forum's available_tags" maxItems:"5"`
 	AutoArchive      int               `json:"auto_archive_duration,omitempty" jsonschema:"minutes without activity until it is archived" enum:"60,1440,4320,10080"`
 	RateLimitPerUser int               `json:"rate_limit_per_user,omitempty" jsonschema:"slow mode in seconds" minimum:"0" maximum:"21600"`
 	auditReason

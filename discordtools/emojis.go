@@ -87,14 +87,14 @@ type newEmoji struct {
 type emojisCreate struct {
 	guildRef
 	newEmoji
-	Roles []discord.RoleID `json:"roles,omitempty" jsonschema:"only these roles may use it" maxItems:"250" uniqueItems:"true"`
+	Roles []discord.RoleID `json:"roles,omitempty" jsonschema:"only these roles may use it" maxItems:"1521" uniqueItems:"true"`
 	auditReason
 }
 
 type emojisModify struct {
 	emojiOf
 	Name  string           `json:"name,omitempty" jsonschema:"letters, digits, underscore" minLength:"2" maxLength:"32" pattern:"^[A-Za-z0-9_]*$"`
-	Roles []discord.RoleID `json:"roles,omitempty" jsonschema:"only these roles may use it; empty for everyone" maxItems:"250" uniqueItems:"true"`
+	Roles []discord.RoleID `json:"roles,omitempty" jsonschema:"only these roles may use it; empty for everyone" maxItems:"1521" uniqueItems:"true"`
 	auditReason
 }
 

@@ -59,7 +59,7 @@ type guildModify struct {
 	UpdatesChannel  *discord.ChannelID `json:"public_updates_channel_id,omitempty" jsonschema:"for Discord's notices to moderators; a Community guild needs one"`
 	SafetyChannel   *discord.ChannelID `json:"safety_alerts_channel_id,omitempty" jsonschema:"for Discord's safety alerts"`
 	Locale          string             `json:"preferred_locale,omitempty" jsonschema:"language of the guild" enum:"ar,bg,cs,da,de,el,en-GB,en-US,es-419,es-ES,fi,fr,he,hi,hr,hu,id,it,ja,ko,lt,nl,no,pl,pt-BR,ro,ru,sv-SE,th,tr,uk,vi,zh-CN,zh-TW"`
-	Features        []string           `json:"features,omitempty" jsonschema:"COMMUNITY, DISCOVERABLE, INVITES_DISABLED and RAID_ALERTS_DISABLED can change; the first two need ADMINISTRATOR" maxItems:"200" maxLength:"100" uniqueItems:"true"`
+	Features        []string           `json:"features,omitempty" jsonschema:"COMMUNITY, DISCOVERABLE, INVITES_DISABLED and RAID_ALERTS_DISABLED can change; the first two need ADMINISTRATOR" maxItems:"1521" maxLength:"100" uniqueItems:"true"`
 	ProgressBar     bool               `json:"premium_progress_bar_enabled,omitempty" jsonschema:"show the boost progress bar"`
 	auditReason
 }

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/guildwarden/guildwarden/internal/beside"
 )
 
 // Absent is what a test says when it cannot check anything.
@@ -20,25 +21,7 @@ const Absent = "NOT CHECKED against Discord's OpenAPI description: set DISCORD_O
 // Find is the path of the description: $DISCORD_OPENAPI, or else
 // ../shared/discord/openapi.json beside the directory that holds the go.mod above
 // the working directory.
-func Find() (path string, ok bool) {
-	if path = os.Getenv("DISCORD_OPENAPI"); path != "" {
-		return path, true
-	}
-	dir, err := os.Getwd()
-	for err == nil {
-		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
-			path = filepath.Join(filepath.Dir(dir), "shared", "discord", "openapi.json")
-			_, err = os.Stat(path)
-			return path, err == nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
-		}
-		dir = up
-	}
-	return "", false
-}
+func Find() (path string, ok bool) { return beside.Find("DISCORD_OPENAPI", "discord/openapi.json") }
 
 // Spec is the description, corrected and closed. It is safe for concurrent use.
 type Spec struct {

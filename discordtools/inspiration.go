@@ -14,7 +14,7 @@ import (
 // inspiration looks for ideas outside Discord, and is off until the operator
 // names an address. It sends nothing of Discord anywhere.
 //
-// Source: https://emoji.gg/developer.
+// Source: https://emoji.gg/api/.
 func inspiration() category {
 	return category{Name: "inspiration", Scope: mcpcore.ExternalScope, Tools: []declaration{
 		read[emojiSearch, emojiIdeas]{

@@ -22,21 +22,7 @@ import (
 
 // later are tools of the reference that are not there yet.
 var later = []string{
-	"app_emojis_create", "app_emojis_delete", "app_emojis_get", "app_emojis_list", "app_emojis_modify",
-	"application_get_activity_instance", "application_get_current", "application_get_role_connection_metadata", "application_modify_current", "application_modify_role_connection_metadata",
-	"automod_create_rule", "automod_delete_rule", "automod_get_rule", "automod_list_rules", "automod_modify_rule",
-	"commands_bulk_overwrite_global", "commands_bulk_overwrite_guild", "commands_create_global", "commands_create_guild", "commands_delete_global", "commands_delete_guild", "commands_edit_command_permissions", "commands_get_command_permissions", "commands_get_global", "commands_get_guild", "commands_get_guild_command_permissions", "commands_list_global", "commands_list_guild", "commands_modify_global", "commands_modify_guild",
-	"components_v2_build_container", "components_v2_build_media_gallery", "components_v2_build_section", "components_v2_edit", "components_v2_preview", "components_v2_send", "components_v2_send_from_template", "components_v2_validate",
-	"events_create", "events_delete", "events_get", "events_list", "events_list_users", "events_modify",
-	"guild_blueprint_apply", "guild_blueprint_compile", "guild_blueprint_evidence", "guild_blueprint_plan",
-	"intelligence_classify_messages", "intelligence_draft_response", "intelligence_extract_entities", "intelligence_moderate_content", "intelligence_summarize_channel",
-	"interactions_create_followup", "interactions_create_response", "interactions_delete_followup", "interactions_delete_original_response", "interactions_edit_followup", "interactions_edit_original_response", "interactions_get_followup", "interactions_get_original_response",
-	"discord_intent_plan", "mcp_pipeline",
-	"entitlements_consume", "entitlements_create_test", "entitlements_delete_test", "entitlements_get", "entitlements_list", "skus_list", "subscriptions_get", "subscriptions_list",
-	"soundboard_create_guild_sound", "soundboard_delete_guild_sound", "soundboard_get_guild_sound", "soundboard_list_default_sounds", "soundboard_list_guild_sounds", "soundboard_modify_guild_sound", "soundboard_send_sound",
-	"stage_instances_create", "stage_instances_delete", "stage_instances_get", "stage_instances_modify",
-	"templates_recommend",
-	"webhooks_create", "webhooks_delete", "webhooks_delete_message", "webhooks_delete_with_token", "webhooks_edit_message", "webhooks_execute", "webhooks_get", "webhooks_get_message", "webhooks_get_with_token", "webhooks_list_channel", "webhooks_list_guild", "webhooks_modify", "webhooks_modify_with_token",
+	"guild_blueprint_apply", "guild_blueprint_compile", "guild_blueprint_evidence", "guild_blueprint_plan", "templates_recommend",
 }
 
 // meant are differences from the reference that are deliberate, each with its

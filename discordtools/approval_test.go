@@ -12,7 +12,6 @@ import (
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
-	"github.com/guildwarden/guildwarden/mcpcore/discord"
 	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 )
 
@@ -113,7 +112,7 @@ func TestConsentIsForItsBot(t *testing.T) {
 	shared := ledger.NewMemory(func() time.Time { return now })
 	b, _ := consent(t, func(d *discordtools.Deps) { d.Ledger = shared })
 	other := start(t, func(d *discordtools.Deps) {
-		d.Config.RequireConsent, d.Config.ExpectedBot, d.Ledger = true, discord.UserID(sandbox.BotID), shared
+		d.Config.RequireConsent, d.Config.ExpectedBot, d.Ledger = true, sandbox.BotID, shared
 	})
 	args := consented(t, tomo, b.call("users_create_dm", ask))
 	if a := other.call("users_create_dm", args); a.code != mcpcore.CodeConsentRequired {

@@ -296,9 +296,12 @@ func TestPayloadPreview(t *testing.T) {
 			b := start(t)
 			a := b.call(row.tool, row.args)
 			var told struct {
-				Tool, Payload_hash, Approval_id, Approval_expires_at string
-				Risk_flags                                           []string
-				Preview                                              any
+				Tool    string
+				Hash    string   `json:"payload_hash"`
+				ID      string   `json:"approval_id"`
+				Expires string   `json:"approval_expires_at"`
+				Risks   []string `json:"risk_flags"`
+				Preview any
 			}
 			if err := json.Unmarshal(a.data, &told); err != nil {
 				t.Fatal(err)
@@ -311,11 +314,11 @@ func TestPayloadPreview(t *testing.T) {
 				got, _ := json.Marshal(told.Preview)
 				t.Errorf("the preview is\n%s\nwant\n%s", got, row.preview)
 			}
-			if a.code != mcpcore.CodePayloadRequired || told.Tool != row.tool || fmt.Sprint(told.Risk_flags) != fmt.Sprint(row.flags) || told.Approval_expires_at != "2026-03-14T15:14:26Z" {
+			if a.code != mcpcore.CodePayloadRequired || told.Tool != row.tool || fmt.Sprint(told.Risks) != fmt.Sprint(row.flags) || told.Expires != "2026-03-14T15:14:26Z" {
 				t.Errorf("answers %s", a.data)
 			}
 			// Clients that show text alone learn the same.
-			for _, needed := range []string{told.Payload_hash, told.Approval_id, "component_review", "risk_flags"} {
+			for _, needed := range []string{told.Hash, told.ID, "component_review", "risk_flags"} {
 				if needed == "" || !strings.Contains(a.text, needed) {
 					t.Errorf("%q is not in the text\n%s", needed, a.text)
 				}

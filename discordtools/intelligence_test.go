@@ -85,7 +85,7 @@ type model struct {
 	answer string
 	err    error
 	asked  atomic.Int64
-	last   *mcp.CreateMessageParams //nolint:staticcheck // what older clients get
+	last   *mcp.CreateMessageParams // what older clients get
 }
 
 // withModel is a bench whose client lends its model.

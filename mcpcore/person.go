@@ -88,10 +88,15 @@ func (c *Call) approvedWithParent() bool {
 }
 
 func (c *Call) pending(st ApprovalState) error {
-	e := Errorf(CodeHumanPending, "a person was asked and has not decided yet").
-		With("tool", c.tool.Name).With("approval_id", st.ID).With("approval_expires_at", st.Expires.UTC().Format(time.RFC3339))
+	e := Errorf(CodeHumanPending, "a person was asked and has not decided yet").With("tool", c.tool.Name)
+	if st.ID != "" {
+		e.With("approval_id", st.ID)
+	}
+	if !st.Expires.IsZero() {
+		e.With("approval_expires_at", st.Expires.UTC().Format(time.RFC3339))
+	}
 	if st.Where != "" {
-		e.With("where", st.Where).WithHint("Tell the user to decide at %s, then send the identical call.", st.Where)
+		return e.With("where", st.Where).WithHint("Tell the user to decide at %s, then send the identical call.", st.Where)
 	}
 	return e
 }

@@ -218,7 +218,7 @@ func question(t *testing.T, s *mcp.ClientSession, args string) string {
 
 var (
 	accepted = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"colour": "green"}}
-	written  = &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "blue"}} //nolint:staticcheck // what older clients send
+	written  = &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "blue"}}
 )
 
 func TestForgedAnswersAreRefused(t *testing.T) {

@@ -63,7 +63,7 @@ func pending(ctx context.Context) (boot.Approvals, []question, error) {
 	if err != nil {
 		return settings, nil, err
 	}
-	ledger, err := settings.Open()
+	ledger, err := settings.Open() //nolint:contextcheck // it ends by itself, after ten seconds at the latest
 	if err != nil {
 		return settings, nil, err
 	}

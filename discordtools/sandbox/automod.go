@@ -169,16 +169,7 @@ func createRule(x *exchange, g *guild) (answer, error) {
 	if err := x.bind(&f); err != nil {
 		return refuse(err)
 	}
-	var missing form
-	for _, field := range []struct {
-		name string
-		sent bool
-	}{{"name", f.Name.has()}, {"event_type", f.Event.has()}, {"trigger_type", f.Trigger.has()}, {"actions", f.Actions.has()}} {
-		if !field.sent {
-			missing.add(field.name, "BASE_TYPE_REQUIRED", "This field is required")
-		}
-	}
-	if err := missing.err(); err != nil {
+	if err := demand(field{"name", f.Name.has()}, field{"event_type", f.Event.has()}, field{"trigger_type", f.Trigger.has()}, field{"actions", f.Actions.has()}); err != nil {
 		return refuse(err)
 	}
 	r := &AutoModRule{Creator: x.actor, Trigger: f.Trigger.value}

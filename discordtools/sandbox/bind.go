@@ -291,3 +291,20 @@ func join(path, name string) string {
 	}
 	return path + "." + name
 }
+
+// field is one that a form may lack.
+type field struct {
+	name string
+	sent bool
+}
+
+// demand refuses a form that lacks one of the fields.
+func demand(fields ...field) error {
+	var missing form
+	for _, f := range fields {
+		if !f.sent {
+			missing.add(f.name, "BASE_TYPE_REQUIRED", "This field is required")
+		}
+	}
+	return missing.err()
+}

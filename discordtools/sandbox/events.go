@@ -160,16 +160,7 @@ func createEvent(x *exchange, g *guild) (answer, error) {
 	if err := x.bind(&f); err != nil {
 		return refuse(err)
 	}
-	var missing form
-	for _, field := range []struct {
-		name string
-		sent bool
-	}{{"name", f.Name.has()}, {"scheduled_start_time", f.Start.has()}, {"privacy_level", f.Privacy.has()}, {"entity_type", f.Type.has()}} {
-		if !field.sent {
-			missing.add(field.name, "BASE_TYPE_REQUIRED", "This field is required")
-		}
-	}
-	if err := missing.err(); err != nil {
+	if err := demand(field{"name", f.Name.has()}, field{"scheduled_start_time", f.Start.has()}, field{"privacy_level", f.Privacy.has()}, field{"entity_type", f.Type.has()}); err != nil {
 		return refuse(err)
 	}
 	if f.Type.value != EventElsewhere && f.Metadata.value.Location.has() {

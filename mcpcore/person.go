@@ -201,13 +201,17 @@ type InLedger struct {
 	Where    string        // where to decide, for agents to tell; "" when there is no such place
 	Lifetime time.Duration // of a question; 0 is MaxLifetime
 
-	// Wait is how long a call waits for the decision before it answers that it is
-	// pending; 0 does not wait.
+	// Wait is how long a call waits for the decision, telling its client that it
+	// does, before it answers that it is pending; 0 does not wait.
 	Wait time.Duration
 }
 
-// lookAgain is between two looks at the ledger while a call waits.
-const lookAgain = 500 * time.Millisecond
+// While a call waits, it looks at the ledger every half second and tells its
+// client every fifth.
+const (
+	lookAgain = 500 * time.Millisecond
+	tellAfter = 10 // looks
+)
 
 // Ask implements [Approver].
 func (a InLedger) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, error) {
@@ -221,11 +225,14 @@ func (a InLedger) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, er
 		defer timer.Stop()
 		deadline = timer.C
 	}
-	for {
+	for looks := 0; ; looks++ {
 		found, err := r.Call.Propose(ctx, Proposal{Purpose: ForPerson, Shown: shown, Lifetime: cmp.Or(a.Lifetime, MaxLifetime)})
 		st := ApprovalState{ID: found.ID, Decision: found.Decision, Expires: found.Expires, Where: a.Where}
 		if err != nil || st.Decision != nil || deadline == nil {
 			return st, err
+		}
+		if looks%tellAfter == 0 {
+			r.Call.Progress(ctx, float64(looks)*lookAgain.Seconds(), a.Wait.Seconds(), "waiting for a person")
 		}
 		select {
 		case <-time.After(lookAgain):

@@ -301,7 +301,12 @@ func TestCallWaitsForADecision(t *testing.T) {
 			d, l := &desk{}, memory.NewMemory(nil)
 			deps := personDeps(d, mcpcore.InLedger{Wait: 10 * time.Second})
 			deps.Ledger = l
-			c := connect(t, deps)
+			var told atomic.Int64
+			session := join(t, deps, eras[1], &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+				if r.Params.Message == "waiting for a person" && r.Params.Total == 10 {
+					told.Add(1)
+				}
+			}})
 			later := time.AfterFunc(row.after, func() {
 				if waiting, _ := l.Pending(context.Background(), mcpcore.Filter{}); len(waiting) == 1 {
 					_ = l.Decide(context.Background(), waiting[0].ID, mcpcore.Decision{By: "ann", Approve: true})
@@ -309,13 +314,18 @@ func TestCallWaitsForADecision(t *testing.T) {
 			})
 			defer later.Stop()
 			began := time.Now()
-			if a := c.call(t, "ticket_update", goodUpdate); a.code() != row.want {
-				t.Errorf("decided after %s it answers %s", row.after, a.text)
+			p := &mcp.CallToolParams{Name: "ticket_update", Arguments: json.RawMessage(goodUpdate)}
+			p.SetProgressToken("p")
+			if got := say(t, session, p); strings.Contains(got, string(mcpcore.CodeHumanPending)) != (row.want != "") {
+				t.Errorf("decided after %s it answers %s", row.after, got)
 			}
 			if took := time.Since(began); took > 11*time.Second {
 				t.Errorf("it waited %s", took)
 			}
-			_ = c.Close()
+			synctest.Wait()
+			if told.Load() == 0 || told.Load() > 3 {
+				t.Errorf("the client was told %d times", told.Load())
+			}
 		})
 	}
 }

@@ -65,3 +65,15 @@ func BenchmarkReadMessages(b *testing.B) {
 func BenchmarkSendMessage(b *testing.B) {
 	benchmarked(b, openWorld(), "messages_send", `{"channel_id":`+id(general)+`,"content":"The lamp is lit again."}`)
 }
+
+// BenchmarkBuildServer is what a start costs beside the process: every tool with
+// its schemas.
+func BenchmarkBuildServer(b *testing.B) {
+	session := sandbox.New(sandbox.Options{}).Session()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := discordtools.BuildServer(discordtools.Deps{Session: session}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

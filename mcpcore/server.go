@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -124,9 +125,6 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	server.AddReceivingMiddleware(survive(deps.Logger, deps.Deadline))
-	if deps.Hide != nil {
-		server.AddReceivingMiddleware(hide(deps.Tools, deps.Hide))
-	}
 	var filled []string
 	for _, layer := range deps.Chain {
 		filled = append(filled, layer.Fills...)
@@ -137,8 +135,15 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	for _, t := range deps.Tools {
 		b := &bound{core: k, tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t), person: deps.person(&t)}
 		k.tools[t.Name] = b
-		server.AddTool(definition(b, filled), k.serve(b))
+		b.definition = sync.OnceValue(func() *mcp.Tool {
+			if deps.Hide != nil && deps.Hide(&b.tool) {
+				return nil
+			}
+			return define(b, filled)
+		})
+		server.AddTool(&mcp.Tool{Name: t.Name, InputSchema: anyObject}, k.serve(b))
 	}
+	server.AddReceivingMiddleware(k.publish)
 	return server, nil
 }
 
@@ -157,33 +162,8 @@ type bound struct {
 	tool          Tool
 	needs         guards
 	preconditions []Precondition
-	person        bool // a person must approve its calls
-}
-
-// fields are the authorization fields that mean something for the tool.
-func (b *bound) fields() []string {
-	fields := slices.Clone(b.tool.EffectiveGate().fields())
-	for _, p := range b.preconditions {
-		for _, name := range p.Fields {
-			if !slices.Contains(fields, name) {
-				fields = append(fields, name)
-			}
-		}
-	}
-	return fields
-}
-
-func definition(b *bound, filled []string) *mcp.Tool {
-	t := &b.tool
-	destructive, open := t.Effect == Destroy, t.Scope != LocalScope || t.Steps != nil
-	a := &mcp.ToolAnnotations{ReadOnlyHint: t.Effect == Read, IdempotentHint: t.Repeatable, OpenWorldHint: &open}
-	if t.Effect != Read {
-		a.DestructiveHint = &destructive
-	}
-	return &mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description(), Annotations: a,
-		InputSchema: t.inputSchema(filled, b.fields()), OutputSchema: t.OutputSchema(),
-	}
+	person        bool             // a person must approve its calls
+	definition    func() *mcp.Tool // as clients get it, made when the first one asks; nil when it is hidden
 }
 
 // serve is the one way from the protocol to a handler.
@@ -261,23 +241,6 @@ func survive(log *slog.Logger, deadline time.Duration) mcp.Middleware {
 				defer cancel()
 			}
 			return next(ctx, method, req)
-		}
-	}
-}
-
-// hide removes the tools that match from the list.
-func hide(tools []Tool, match func(*Tool) bool) mcp.Middleware {
-	hidden := map[string]bool{}
-	for i := range tools {
-		hidden[tools[i].Name] = match(&tools[i])
-	}
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			res, err := next(ctx, method, req)
-			if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
-				list.Tools = slices.DeleteFunc(list.Tools, func(t *mcp.Tool) bool { return hidden[t.Name] })
-			}
-			return res, err
 		}
 	}
 }

@@ -33,7 +33,7 @@ type firstMessage struct {
 	StickerIDs  []discord.StickerID `json:"sticker_ids,omitempty" maxItems:"3"`
 	Components  []json.RawMessage   `json:"components,omitempty" jsonschema:"action rows; other components need Components V2" maxItems:"40"`
 	Attachments []attachmentInput   `json:"attachments,omitempty" jsonschema:"attachments known to Discord; give new ones in files" maxItems:"10"`
-	Flags       int                 `json:"flags,omitempty" jsonschema:"4 hides link previews, 4096 sends silently, 4100 both" enum:"4,4096,4100"`
+	Flags       int                 `json:"flags,omitempty" jsonschema:"4 hides link previews, 4096 sends silently, 4100 both" enum:"0,4,4096,4100"`
 }
 
 type attachmentInput struct {

@@ -123,7 +123,7 @@ type componentsSend struct {
 	channelRef
 	layout
 	Reference *messageReply `json:"message_reference,omitempty" jsonschema:"message of the channel to reply to"`
-	Flags     int           `json:"flags,omitempty" in:"local" jsonschema:"4096 sends silently" enum:"4096"`
+	Flags     int           `json:"flags,omitempty" in:"local" jsonschema:"4096 sends silently" enum:"0,4096"`
 }
 
 // messageReply makes a message a reply.

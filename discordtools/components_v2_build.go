@@ -69,7 +69,7 @@ type layoutGallery struct {
 
 type galleryItem struct {
 	URL         string `json:"url" jsonschema:"http or https address, or attachment://name of a file sent along" minLength:"1" maxLength:"2048"`
-	Description string `json:"description,omitempty" jsonschema:"alt text" minLength:"1" maxLength:"1024"`
+	Description string `json:"description,omitempty" jsonschema:"alt text" maxLength:"1024"`
 	Spoiler     bool   `json:"spoiler,omitempty" jsonschema:"hidden until it is clicked"`
 }
 

@@ -22,7 +22,7 @@ type intentPlanInput struct {
 	Intent       string                `json:"intent" in:"local" jsonschema:"lock_channel, announce, verify or lock_and_announce" minLength:"1" maxLength:"80"`
 	GuildID      discord.GuildID       `json:"guild_id" in:"local" jsonschema:"guild"`
 	ChannelID    discord.ChannelID     `json:"channel_id" in:"local" jsonschema:"channel"`
-	Announcement string                `json:"announcement,omitempty" in:"local" jsonschema:"text to announce" minLength:"1" maxLength:"2000"`
+	Announcement string                `json:"announcement,omitempty" in:"local" jsonschema:"text to announce" maxLength:"2000"`
 	Allow        discord.PermissionSet `json:"allow,omitempty" in:"local" jsonschema:"permission bits that @everyone is given in the channel, as decimal text; 0 for none"`
 	Deny         discord.PermissionSet `json:"deny,omitempty" in:"local" jsonschema:"permission bits that @everyone is denied there, as decimal text"`
 }

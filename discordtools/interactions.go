@@ -121,7 +121,7 @@ type followUpRef struct {
 type interactionsFollowUp struct {
 	interactionRef
 	tokenMessage
-	Flags     int  `json:"flags,omitempty" jsonschema:"sum of 4 hides link previews, 64 only the user sees it, 4096 sends silently" enum:"4,64,68,4096,4100,4160,4164"`
+	Flags     int  `json:"flags,omitempty" jsonschema:"sum of 4 hides link previews, 64 only the user sees it, 4096 sends silently" enum:"0,4,64,68,4096,4100,4160,4164"`
 	Ephemeral bool `json:"ephemeral,omitempty" in:"local" jsonschema:"only the user sees it: adds 64 to flags"`
 }
 

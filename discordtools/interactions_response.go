@@ -39,7 +39,7 @@ type responseData struct {
 	Components  []json.RawMessage `json:"components,omitempty" jsonschema:"action rows; of a modal also labels and text displays" maxItems:"5"`
 	Attachments []attachmentInput `json:"attachments,omitempty" jsonschema:"attachments that stay, of an update" maxItems:"10"`
 	Poll        *pollInput        `json:"poll,omitempty"`
-	Flags       int               `json:"flags,omitempty" jsonschema:"sum of 4 hides link previews, 64 only the user sees it, 4096 sends silently" enum:"4,64,68,4096,4100,4160,4164"`
+	Flags       int               `json:"flags,omitempty" jsonschema:"sum of 4 hides link previews, 64 only the user sees it, 4096 sends silently" enum:"0,4,64,68,4096,4100,4160,4164"`
 	Choices     []responseChoice  `json:"choices,omitempty" maxItems:"25"`
 	CustomID    string            `json:"custom_id,omitempty" jsonschema:"comes back with what the user enters" minLength:"1" maxLength:"100"`
 	Title       string            `json:"title,omitempty" minLength:"1" maxLength:"45"`

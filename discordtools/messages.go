@@ -244,7 +244,7 @@ type messagesSend struct {
 	allowedMentions
 	StickerIDs []discord.StickerID `json:"sticker_ids,omitempty" jsonschema:"stickers of this guild" maxItems:"3"`
 	Poll       *pollInput          `json:"poll,omitempty" jsonschema:"a poll"`
-	Flags      int                 `json:"flags,omitempty" jsonschema:"4 hides link previews, 4096 sends silently, 4100 both" enum:"4,4096,4100"`
+	Flags      int                 `json:"flags,omitempty" jsonschema:"4 hides link previews, 4096 sends silently, 4100 both" enum:"0,4,4096,4100"`
 }
 
 type messageSent struct {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,10 +32,15 @@ var later = []string{
 var meant = map[string]string{
 	"channels_create_guild_channel: input.type: is one of [0 2 4 5 13 15 16], there anything":      "the types that Discord makes in a guild; it refuses all others",
 	"channels_forum_create_thread: input.message.content: maxLength 2000, there 4000":              "4000 are a subscriber's; a bot's message has 2000 and is refused beyond",
-	"channels_forum_create_thread: input.message.flags: is one of [4 4096 4100], there anything":   "the flags that a bot may set on a first message",
 	"channels_modify: input.applied_tags: a repetition is refused":                                 repeatedTags,
 	"channels_modify: input.remove_available_tag_ids: a repetition is refused":                     repeatedTags,
 	"channels_modify: input.type: is one of [0 5], there anything":                                 "Discord changes text to announcement channels and back, nothing else",
+	"application_modify_current: input.integration_types_config: is closed, there open":            "guilds and users are all the kinds of installation",
+	"commands_edit_command_permissions: input.bearer_token: maxLength 512, there <nil>":            "an access token of Discord is far shorter",
+	"components_v2_build_media_gallery: input.items[].url: maxLength 2048, there <nil>":            "Discord takes no longer address",
+	"components_v2_send: input.allowed_mentions.parse: maxItems 3, there <nil>":                    "there are three words",
+	"interactions_create_response: input.type: 10 is refused":                                      "Discord takes it no longer",
+	"mcp_pipeline: input.steps[].tool: maxLength 64, there <nil>":                                  "no tool has a longer name",
 	"emojis_create: input.name: pattern ^[A-Za-z0-9_]*$, there ":                                   emojiNames,
 	"emojis_modify: input.name: pattern ^[A-Za-z0-9_]*$, there ":                                   emojiNames,
 	"guild_get_prune_count: output.pruned: may be null":                                            "Discord may answer null, and 0 would be a lie",
@@ -359,13 +366,13 @@ func (o versus) narrower(ours, theirs node, own []node, path string) (problems [
 	}
 	for _, word := range []string{"maximum", "maxLength", "maxItems"} {
 		if mine, ok := bound(ours, word); ok {
-			if yours, ok := bound(theirs, word); !ok || mine < yours {
+			if yours, ok := bound(theirs, word); (!ok || mine < yours) && !(word == "maxItems" && rows(mine, path)) {
 				problem(word, "%s %v, there %v", word, ours[word], theirs[word])
 			}
 		}
 	}
 	for _, word := range []string{"minimum", "minLength", "minItems"} {
-		if mine, ok := bound(ours, word); ok && mine > 0 {
+		if mine, ok := bound(ours, word); ok && mine > 0 && !(word == "minLength" && mine == 1 && neverEmpty(theirs)) {
 			if yours, ok := bound(theirs, word); !ok || mine > yours {
 				problem(word, "%s %v, there %v", word, ours[word], theirs[word])
 			}
@@ -373,7 +380,7 @@ func (o versus) narrower(ours, theirs node, own []node, path string) (problems [
 	}
 	snowflake := ours["pattern"] == idPattern && slices.ContainsFunc(own, func(n node) bool { return n["format"] == "snowflake" })
 	if p, ok := ours["pattern"].(string); ok && p != setPattern && !snowflake {
-		if theirs, _ := theirs["pattern"].(string); p != strings.ReplaceAll(theirs, `\d`, "[0-9]") {
+		if theirs, _ := theirs["pattern"].(string); !intact(p) && p != theirs && !covers(p, theirs) {
 			problem("pattern", "pattern %s, there %s", p, theirs)
 		}
 	}
@@ -403,6 +410,76 @@ func (o versus) narrower(ours, theirs node, own []node, path string) (problems [
 	return problems
 }
 
+// rows is the one bound of ours that Discord has and its description lacks: a
+// message has at most five action rows.
+func rows(n float64, path string) bool { return n == 5 && strings.HasSuffix(path, ".components") }
+
+// intact reports whether a pattern is that of credentials, which go into a path or
+// a header and must leave both intact; Discord's own have no other characters.
+func intact(pattern string) bool {
+	return pattern == "^[A-Za-z0-9_-][A-Za-z0-9._~=+-]*$" || pattern == "^[A-Za-z0-9._~+/=-]*$"
+}
+
+// neverEmpty reports whether the empty text fits a schema of the reference never.
+func neverEmpty(theirs node) bool {
+	p, patterned := theirs["pattern"].(string)
+	return theirs["format"] == "uri" || patterned && !regexp.MustCompile(p).MatchString("")
+}
+
+// covers reports whether each text that fits theirs fits ours, for patterns that
+// are rows of characters.
+func covers(ours, theirs string) bool {
+	mine, yours := rowsOf(ours), rowsOf(theirs)
+	return mine != nil && slices.EqualFunc(mine, yours, func(mine, yours row) bool {
+		for i := 0; i < len(yours.of); i += 2 {
+			if !mine.has(yours.of[i], yours.of[i+1]) {
+				return false
+			}
+		}
+		return mine.low <= yours.low && (mine.high < 0 || yours.high >= 0 && yours.high <= mine.high)
+	})
+}
+
+// row is so many characters of some ranges, -1 for any number.
+type row struct {
+	of        []rune
+	low, high int
+}
+
+func (r row) has(from, to rune) bool {
+	for i := 0; i < len(r.of); i += 2 {
+		if r.of[i] <= from && to <= r.of[i+1] {
+			return true
+		}
+	}
+	return false
+}
+
+// rowsOf reads a pattern such as ^[a-z][0-9]{2,32}$, nil for any other kind.
+func rowsOf(pattern string) (all []row) {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil || re.Op != syntax.OpConcat || re.Sub[0].Op != syntax.OpBeginText || re.Sub[len(re.Sub)-1].Op != syntax.OpEndText {
+		return nil
+	}
+	for _, sub := range re.Sub[1 : len(re.Sub)-1] {
+		r, class := row{low: 1, high: 1}, sub
+		switch sub.Op {
+		case syntax.OpStar:
+			r, class = row{low: 0, high: -1}, sub.Sub[0]
+		case syntax.OpPlus:
+			r, class = row{low: 1, high: -1}, sub.Sub[0]
+		case syntax.OpRepeat:
+			r, class = row{low: sub.Min, high: sub.Max}, sub.Sub[0]
+		}
+		if class.Op != syntax.OpCharClass {
+			return nil
+		}
+		r.of = class.Rune
+		all = append(all, r)
+	}
+	return all
+}
+
 const (
 	idPattern  = "^[0-9]{17,20}$"
 	setPattern = "^[0-9]{1,32}$" // of a permission set, wider than any
@@ -418,6 +495,9 @@ func chosen(ours, theirs node, own []node, path string) (problems []string) {
 	there := valuesOf(theirs)
 	if there == nil {
 		there = between(theirs)
+	}
+	if there == nil && strings.HasSuffix(path, "flags") && slices.Contains(enum, "0") {
+		return nil // sums of the flags that a bot may set; Components V2 (32768) has tools of its own
 	}
 	if there == nil && !slices.ContainsFunc(own, func(n node) bool { return sameWords(values(n), enum) }) {
 		return []string{fmt.Sprintf("%s: is one of %v, there anything", path, enum)}
@@ -537,4 +617,25 @@ type nowhere struct{}
 
 func (nowhere) Do(context.Context, Request) (*Response, error) {
 	return nil, errors.New("nothing is asked here")
+}
+
+func TestCovers(t *testing.T) {
+	t.Parallel()
+	for _, p := range []struct {
+		ours, theirs string
+		want         bool
+	}{
+		{"^[a-z0-9_]*$", "^[a-z0-9_]+$", true},
+		{"^[0-9]{1,20}$", `^\d{17,20}$`, true},
+		{"^[A-Za-z][a-z_]{0,63}$", "^[a-z][a-z]{0,63}$", true},
+		{"^[0-9]{17,20}$", `^\d{1,20}$`, false},
+		{"^[0-9]{17,20}$", `^\d+$`, false},
+		{"^[a-z]*$", "^[A-Za-z]*$", false},
+		{"^[a-z]*$", "", false},
+		{"^data:[a-z]*$", "^data:[a-z]*$", false},
+	} {
+		if got := covers(p.ours, p.theirs); got != p.want {
+			t.Errorf("%s covers %s: %t", p.ours, p.theirs, got)
+		}
+	}
 }

@@ -81,9 +81,9 @@ type webhooksExecute struct {
 	Username  string `json:"username,omitempty" jsonschema:"name instead of the webhook's" minLength:"1" maxLength:"80"`
 	AvatarURL string `json:"avatar_url,omitempty" jsonschema:"address of a picture instead of the webhook's, which Discord loads" maxLength:"2048"`
 	tokenMessage
-	Flags          int               `json:"flags,omitempty" jsonschema:"4 hides link previews, 4096 sends silently, 4100 both" enum:"4,4096,4100"`
+	Flags          int               `json:"flags,omitempty" jsonschema:"4 hides link previews, 4096 sends silently, 4100 both" enum:"0,4,4096,4100"`
 	ThreadID       discord.ChannelID `json:"thread_id,omitempty" in:"query" jsonschema:"thread or post of the webhook's channel"`
-	ThreadName     string            `json:"thread_name,omitempty" jsonschema:"title of a new post, in a forum" minLength:"1" maxLength:"100"`
+	ThreadName     string            `json:"thread_name,omitempty" jsonschema:"title of a new post, in a forum" maxLength:"100"`
 	AppliedTags    []discord.TagID   `json:"applied_tags,omitempty" jsonschema:"tags of the new post" maxItems:"5"`
 	WithComponents bool              `json:"with_components,omitempty" in:"query" jsonschema:"false drops components; true where there are any"`
 	Wait           bool              `json:"wait,omitempty" in:"query" jsonschema:"answer with the message once it is there"`

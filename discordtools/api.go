@@ -17,7 +17,7 @@ type api struct {
 	*shared
 	call      *mcpcore.Call
 	plan      *plan
-	anonymous bool
+	anonymous bool // on its own route
 }
 
 // send sends the call's own route by the plain rule: arguments named in the
@@ -45,7 +45,8 @@ func (a *api) deliver(ctx context.Context, r Request) (*Response, error) {
 		r.Path["application_id"] = string(own)
 	}
 	r.Repeatable = repeats(r.Method)
-	r.Anonymous = a.anonymous || strings.Contains(r.Route, "_token}") // which authorizes the request by itself
+	own := r.Method == a.plan.method && r.Route == a.plan.template
+	r.Anonymous = a.anonymous && own || strings.Contains(r.Route, "_token}") // which authorizes the request by itself
 	return a.rest.Do(ctx, r)
 }
 

@@ -505,6 +505,9 @@ func TestL04NullAndEmptyFilters(t *testing.T) {
 			if schema := p.(map[string]any); typeOf(schema) == "string" {
 				empty := usual(tool, input)
 				empty[arg] = ""
+				if same, sentEmpty := d.told(name, empty); same.code == "" && sentEmpty == sent && string(same.data) == string(plain.data) {
+					continue
+				}
 				a, issues := d.try(name, empty)
 				if a.code != mcpcore.CodeValidation || !slices.Contains(issues, arg) {
 					t.Errorf("%s: an empty %s is neither refused nor the same as none: code %q", name, arg, a.code)

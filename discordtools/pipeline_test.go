@@ -120,6 +120,7 @@ func TestPipeline(t *testing.T) {
 	})
 }
 
+// L67 Gates lost inside a pipeline or dispatcher.
 func TestPipelineGoesItsWay(t *testing.T) {
 	t.Parallel()
 	world := sandbox.Demo()
@@ -290,6 +291,8 @@ func TestPipelineKeepsFences(t *testing.T) {
 
 // Each step is held to the allowed guilds and to the categories, and is on
 // record as itself.
+//
+// L67 Gates lost inside a pipeline or dispatcher.
 func TestPipelineStepsAreHeld(t *testing.T) {
 	t.Parallel()
 	world := sandbox.Demo()
@@ -312,6 +315,37 @@ func TestPipelineStepsAreHeld(t *testing.T) {
 	}
 	if want := []string{"mcp_pipeline intent", "messages_send intent", "messages_send outcome", "mcp_pipeline outcome"}; !slices.Equal(records, want) {
 		t.Errorf("recorded %v", records)
+	}
+}
+
+// L67 Gates lost inside a pipeline or dispatcher.
+func TestL67ConfirmationsAreTheStepsOwn(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	remove := `{"tool":"channels_delete","args":{"channel_id":` + id(general) + `}}`
+	if a := b.call("mcp_pipeline", `{"steps":[`+remove+`],"__confirm":true}`); a.code == "" && ran(t, a) != "step_0 error DRY_RUN_PREVIEW; refused step_0; aborted" {
+		t.Errorf("a confirmation of the whole: %s", a.data)
+	}
+	twice := `{"tool":"channels_delete","args":{"channel_id":` + id(general) + `,"__confirm":true}},` + remove
+	if a := b.call("mcp_pipeline", `{"steps":[`+remove+`,`+twice+`]}`); ran(t, a) != "step_0 error DRY_RUN_PREVIEW; refused step_0; not run step_1 step_2; aborted" {
+		t.Errorf("a confirmation of another step: %s", a.data)
+	}
+	if writes := b.world.Writes(); len(writes) > 0 {
+		t.Errorf("Discord saw %v", writes)
+	}
+
+	layout := `{"channel_id":` + id(general) + `,"components":[{"type":10,"content":"ahoy"}]}`
+	step := `{"tool":"components_v2_send","args":` + b.approve("components_v2_send", layout) + `,"continue_on_error":true}`
+	for i, want := range []string{
+		"step_0 success, step_1 error PAYLOAD_CONFIRMATION_APPROVAL_REPLAYED; refused step_1",
+		"step_0 error PAYLOAD_CONFIRMATION_APPROVAL_REPLAYED, step_1 error PAYLOAD_CONFIRMATION_APPROVAL_REPLAYED; refused step_0 step_1",
+	} {
+		if a := b.call("mcp_pipeline", `{"steps":[`+step+`,`+step+`]}`); ran(t, a) != want {
+			t.Errorf("one approval, pipeline %d: %s", i, ran(t, a))
+		}
+	}
+	if writes := b.world.Writes(); len(writes) != 1 {
+		t.Errorf("one approval was worth %d writes", len(writes))
 	}
 }
 

@@ -87,13 +87,19 @@ func listed(t *testing.T) map[string]*mcp.Tool {
 	return all
 }
 
-// TestSurface pins what agents see: a line per tool, and per category the exact
-// definitions that a client receives.
+// Size is a feature: what the whole list may take, and what every agent pays for
+// of it.
+const (
+	mostListed = 380_000 // the answer to tools/list
+	mostRead   = 260_000 // names, texts and inputs of it
+)
+
+// TestSurface pins what agents see: a line per tool, per category the exact
+// definitions that a client receives, and what the whole of them takes.
 func TestSurface(t *testing.T) {
 	t.Parallel()
 	definitions := listed(t)
 	var lines bytes.Buffer
-	total := 0
 	byCategory := map[string][]*mcp.Tool{}
 	all := tools(t)
 	slices.SortFunc(all, func(a, b mcpcore.Tool) int {
@@ -101,7 +107,6 @@ func TestSurface(t *testing.T) {
 	})
 	for _, tool := range all {
 		size := bytesOf(t, definitions[tool.Name])
-		total += size
 		byCategory[tool.Category] = append(byCategory[tool.Category], definitions[tool.Name])
 		repeat := ""
 		if tool.Repeatable {
@@ -113,7 +118,11 @@ func TestSurface(t *testing.T) {
 		}
 		lines.WriteByte('\n')
 	}
-	fmt.Fprintf(&lines, "%d tools, %d bytes, %d a tool\n", len(all), total, total/len(all))
+	listed, read := weigh(t, definitions)
+	fmt.Fprintf(&lines, "%d tools, one page of %d bytes (at most %d), names, texts and inputs %d (at most %d)\n", len(all), listed, mostListed, read, mostRead)
+	if listed > mostListed || read > mostRead {
+		t.Errorf("the list takes %d bytes and its names, texts and inputs %d; at most %d and %d", listed, read, mostListed, mostRead)
+	}
 	golden(t, "testdata/surface.txt", lines.Bytes())
 	for category, definitions := range byCategory {
 		b, err := json.MarshalIndent(definitions, "", " ")
@@ -122,6 +131,18 @@ func TestSurface(t *testing.T) {
 		}
 		golden(t, "testdata/surface/"+category+".json", append(b, '\n'))
 	}
+}
+
+// weigh is how many bytes the list takes, and how many of them its names, texts
+// and inputs.
+func weigh(t *testing.T, definitions map[string]*mcp.Tool) (listed, read int) {
+	t.Helper()
+	var all mcp.ListToolsResult
+	for _, d := range definitions {
+		all.Tools = append(all.Tools, d)
+		read += bytesOf(t, &mcp.Tool{Name: d.Name, Title: d.Title, Description: d.Description, InputSchema: d.InputSchema})
+	}
+	return bytesOf(t, &all), read
 }
 
 func bytesOf(t testing.TB, v any) int {

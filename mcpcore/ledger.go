@@ -74,6 +74,7 @@ type Decision struct {
 	By      string // the approver's name
 	Approve bool
 	Reason  string // "" for none
+	Proof   []byte // that By decided this, in the form of whoever checks it; nil for none
 }
 
 // Filter selects approvals. The zero value selects all.
@@ -142,9 +143,10 @@ type Ledger interface {
 	Preview(ctx context.Context, f Fingerprint) (Approval, error)
 	// Pending lists what waits for a person, oldest first.
 	Pending(ctx context.Context, by Filter) ([]Approval, error)
-	// Decide records a person's answer. ErrApprovalMissing, ErrApprovalExpired,
-	// ErrApprovalSpent or ErrApprovalDecided when there is nothing left to
-	// decide: the first decision stands.
+	// Decide records a person's answer, to be given back as it is, with its
+	// proof. ErrApprovalMissing, ErrApprovalExpired, ErrApprovalSpent or
+	// ErrApprovalDecided when there is nothing left to decide: the first decision
+	// stands.
 	Decide(ctx context.Context, id ApprovalID, d Decision) error
 	// Spend uses all of the approvals up, or none and says by a [*NotSpent] which
 	// one could not be. Of concurrent calls for one id exactly one gets nil. A

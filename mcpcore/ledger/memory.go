@@ -119,6 +119,7 @@ func (m *Memory) Decide(ctx context.Context, id mcpcore.ApprovalID, d mcpcore.De
 	if err := r.Decidable(now); err != nil {
 		return err
 	}
+	d.Proof = slices.Clone(d.Proof)
 	r.Decision, r.Shown = &d, nil
 	return nil
 }

@@ -84,6 +84,7 @@ func (r *Record) Copy() mcpcore.Approval {
 	a.Shown = slices.Clone(a.Shown)
 	if a.Decision != nil {
 		d := *a.Decision
+		d.Proof = slices.Clone(d.Proof)
 		a.Decision = &d
 	}
 	return a

@@ -7,6 +7,7 @@
 package ledgertest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,6 +47,7 @@ func Run(t *testing.T, open func(t *testing.T, clock func() time.Time) mcpcore.L
 		{"an approval for a person is issued once", (*bench).person},
 		{"other facts drop an approval for a person", (*bench).otherFacts},
 		{"pending is what waits, oldest first", (*bench).pending},
+		{"a decision is kept as it is, with its proof", (*bench).proof},
 		{"the first decision stands", (*bench).decide},
 		{"a decision after the end", (*bench).late},
 		{"what was shown is erased on decision", (*bench).shown},
@@ -124,9 +126,17 @@ func (b *bench) propose(p mcpcore.Proposal) mcpcore.Approval {
 
 // yes and no are a person's answers.
 var (
-	yes = mcpcore.Decision{By: "Ada", Approve: true, Reason: "it is \"done\"\n<b>ü</b>"}
+	yes = mcpcore.Decision{By: "Ada", Approve: true, Reason: "it is \"done\"\n<b>ü</b>", Proof: []byte("\x00\xff any bytes\n\x00")}
 	no  = mcpcore.Decision{By: "Grace"}
 )
+
+// said expects that the approval was decided, exactly so.
+func (b *bench) said(a mcpcore.Approval, want mcpcore.Decision) {
+	b.Helper()
+	if d := a.Decision; d == nil || d.By != want.By || d.Approve != want.Approve || d.Reason != want.Reason || !bytes.Equal(d.Proof, want.Proof) {
+		b.Errorf("the decision is %+v, want %+v", d, want)
+	}
+}
 
 func (b *bench) answer(a mcpcore.Approval, d mcpcore.Decision) {
 	b.Helper()

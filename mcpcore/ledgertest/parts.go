@@ -54,6 +54,9 @@ func (b *bench) reuse() {
 		}
 		if a.Decision != nil {
 			a.Decision.By, a.Decision.Approve = "nobody", false
+			for i := range a.Decision.Proof {
+				a.Decision.Proof[i] = 'x'
+			}
 		}
 	}
 	given := mcpcore.Approval{Proposal: p}
@@ -68,12 +71,13 @@ func (b *bench) reuse() {
 			scribble(&a)
 		}
 	}
-	b.answer(got, yes)
+	mine := yes
+	mine.Proof = bytes.Clone(yes.Proof)
+	b.answer(got, mine)
+	scribble(&mcpcore.Approval{Decision: &mine})
 	for range 2 {
 		again := b.propose(proposal(mcpcore.ForPerson, "a"))
-		if again.Decision == nil || *again.Decision != yes {
-			b.Errorf("the decision is %+v, want %+v", again.Decision, yes)
-		}
+		b.said(again, yes)
 		scribble(&again)
 	}
 	b.spends(spend(got))
@@ -234,18 +238,21 @@ func (b *bench) person() {
 	b.waits(mcpcore.Filter{}, "a")
 	b.answer(a, yes)
 	decided := b.propose(p)
-	if decided.ID != a.ID || decided.Decision == nil || *decided.Decision != yes {
-		b.Errorf("after the decision %s is asked for, and %+v was said", decided.ID, decided.Decision)
+	if decided.ID != a.ID {
+		b.Errorf("after the decision %s is asked for", decided.ID)
 	}
+	b.said(decided, yes)
 	b.spends(spend(a))
 	next := b.propose(p)
 	if next.ID == a.ID || next.Decision != nil {
 		b.Errorf("the spent approval was issued again: %+v", next)
 	}
 	b.answer(next, no)
-	if refused := b.propose(p); refused.ID != next.ID || refused.Decision == nil || *refused.Decision != no {
-		b.Errorf("after the refusal %s is asked for, and %+v was said", refused.ID, refused.Decision)
+	refused := b.propose(p)
+	if refused.ID != next.ID {
+		b.Errorf("after the refusal %s is asked for", refused.ID)
 	}
+	b.said(refused, no)
 	b.refuses(spend(a), mcpcore.ErrApprovalSpent)
 
 	b.timed(next)
@@ -319,6 +326,20 @@ func (b *bench) pending() {
 	b.timed(c)
 	b.pass(2 * time.Minute)
 	b.waits(mcpcore.Filter{}, "a", "d")
+}
+
+// proof looks at all that a proof can be about: besides the decision, what the
+// approval says and when it ends.
+func (b *bench) proof() {
+	for _, said := range []mcpcore.Decision{yes, no} {
+		p := proposal(mcpcore.ForPerson, said.By)
+		want := b.propose(p)
+		b.answer(want, said)
+		got := b.propose(p)
+		b.said(got, said)
+		want.Shown, got.Decision = nil, nil // erased; looked at
+		b.same(got, want)
+	}
 }
 
 func (b *bench) decide() {

@@ -1,9 +1,19 @@
 // Package console is where people decide what agents asked for. Whoever may
-// decide is an approver: a name, and a token that this side knows by its hash
-// alone. The agent, which can read the configuration, learns no token from it.
+// decide is an approver: a name, and a token from which a signing key is made.
+// This side knows the hash of the public key alone, so that an agent which reads
+// the configuration learns no token from it. A decision is signed with the
+// approver's key, so that an agent which writes the ledger has none to write:
+//
+//	approvers, err := console.ParseApprovers(setting)
+//	…
+//	decision, ok := approvers.Sign(token, approval, true, "") // where a person is
+//	…
+//	mcpcore.InLedger{Check: approvers.Check} // where the call is
 package console
 
 import (
+	"crypto/ed25519"
+	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -33,7 +43,7 @@ var (
 // approver is one who may decide.
 type approver struct {
 	name string
-	hash [sha256.Size]byte
+	hash [sha256.Size]byte // of the public key
 }
 
 // Approvers are those who may decide. The zero value is nobody. It is safe for
@@ -115,10 +125,16 @@ func (a Approvers) Names() []string {
 // Verify is the approver whose token it is. It takes the same time whoever that
 // is.
 func (a Approvers) Verify(token string) (name string, ok bool) {
-	if !isToken(token) {
+	key, ok := keyOf(token)
+	if !ok {
 		return "", false
 	}
-	hash := sha256.Sum256([]byte(token))
+	return a.holder(publicOf(key))
+}
+
+// holder is the approver who has the key.
+func (a Approvers) holder(public ed25519.PublicKey) (name string, ok bool) {
+	hash := sha256.Sum256(public)
 	found := -1
 	for i, one := range a.all {
 		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(hash[:], one.hash[:]), i, found)
@@ -129,12 +145,21 @@ func (a Approvers) Verify(token string) (name string, ok bool) {
 	return a.all[found].name, true
 }
 
-// isToken reports whether a text has a token's shape.
-func isToken(text string) bool {
-	encoded, ok := strings.CutPrefix(text, prefix)
-	b, err := letters.DecodeString(encoded)
-	return ok && err == nil && len(b) == bits/8 && letters.EncodeToString(b) == encoded
+// keyOf is the key of a token; a text without a token's shape has none.
+func keyOf(token string) (key ed25519.PrivateKey, ok bool) {
+	encoded, ok := strings.CutPrefix(token, prefix)
+	random, err := letters.DecodeString(encoded)
+	if !ok || err != nil || len(random) != bits/8 || letters.EncodeToString(random) != encoded {
+		return nil, false
+	}
+	seed, err := hkdf.Key(sha256.New, random, nil, "guildwarden approver key 1", ed25519.SeedSize)
+	if err != nil {
+		return nil, false
+	}
+	return ed25519.NewKeyFromSeed(seed), true
 }
+
+func publicOf(key ed25519.PrivateKey) ed25519.PublicKey { return key.Public().(ed25519.PublicKey) }
 
 // NewApprover makes an approver: the token, for the person alone and kept
 // nowhere else, and the setting, an item for [ParseApprovers] that anybody may
@@ -146,5 +171,9 @@ func NewApprover(name string) (token, setting string, err error) {
 	var random [bits / 8]byte
 	_, _ = rand.Read(random[:]) // never fails
 	token = prefix + letters.EncodeToString(random[:])
-	return token, fmt.Sprintf("%s=sha256:%x", name, sha256.Sum256([]byte(token))), nil
+	key, ok := keyOf(token)
+	if !ok {
+		return "", "", errors.New("no key can be made of a token here")
+	}
+	return token, fmt.Sprintf("%s=sha256:%x", name, sha256.Sum256(publicOf(key))), nil
 }

@@ -81,6 +81,28 @@ func TestVerifyTakesNothingElse(t *testing.T) {
 	}
 }
 
+// Who was given a token keeps it: what it is known by does not change.
+func TestATokenStaysKnown(t *testing.T) {
+	t.Parallel()
+	token := "gwa_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte("thirty-two bytes, never changing")))
+	a := parsed(t, "ana=sha256:471717a6e22c3fa50694bbcb5920aaec62657055687675f1706fea0741e31913")
+	if name, ok := a.Verify(token); !ok || name != "ana" {
+		t.Errorf("taken for %q (%t)", name, ok)
+	}
+}
+
+// Who reads the settings cannot make them of a token's text.
+func TestTheHashIsNotOfTheToken(t *testing.T) {
+	t.Parallel()
+	ana, set := made(t, "ana")
+	if hash := fmt.Sprintf("%x", sha256.Sum256([]byte(ana))); strings.Contains(set, hash) {
+		t.Errorf("%s holds the hash of the token itself", set)
+	}
+	if _, ok := parsed(t, fmt.Sprintf("ana=sha256:%x", sha256.Sum256([]byte(ana)))).Verify(ana); ok {
+		t.Error("the hash of the token verifies, from which no proof can be checked")
+	}
+}
+
 // A password that somebody hashed by hand could be guessed from its hash.
 func TestAPasswordIsNoToken(t *testing.T) {
 	t.Parallel()

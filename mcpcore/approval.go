@@ -46,6 +46,8 @@ func (c *Call) issue(ctx context.Context, p Proposal) (Approval, error) {
 	if err != nil {
 		return Approval{}, c.ledgerError(ctx, err, "the ledger did not issue an approval")
 	}
+	// What it is for is this call, whatever the ledger says.
+	a.Purpose, a.Tool, a.Principal, a.Fingerprint, a.Facts = p.Purpose, p.Tool, p.Principal, p.Fingerprint, p.Facts
 	return a, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -204,6 +205,14 @@ type InLedger struct {
 	// Wait is how long a call waits for the decision, telling its client that it
 	// does, before it answers that it is pending; 0 does not wait.
 	Wait time.Duration
+
+	// Check vouches for the decision that the ledger holds of the approval: that
+	// it is of somebody who may decide, and about exactly this. The approval says
+	// what the call is and, in Shown, what a person is asked about it; the id, the
+	// expiry and the decision alone are the ledger's word. An error refuses the
+	// call with HUMAN_APPROVAL_REQUIRED, whatever was decided. nil vouches for
+	// everything: then whoever can write the ledger can decide.
+	Check func(Approval) error
 }
 
 // While a call waits, it looks at the ledger every half second and tells its
@@ -227,6 +236,10 @@ func (a InLedger) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, er
 	}
 	for looks := 0; ; looks++ {
 		found, err := r.Call.Propose(ctx, Proposal{Purpose: ForPerson, Shown: shown, Lifetime: cmp.Or(a.Lifetime, MaxLifetime)})
+		if err == nil && found.Decision != nil {
+			found.Shown = shown
+			err = a.check(ctx, r.Call, found)
+		}
 		st := ApprovalState{ID: found.ID, Decision: found.Decision, Expires: found.Expires, Where: a.Where}
 		if err != nil || st.Decision != nil || deadline == nil {
 			return st, err
@@ -242,6 +255,23 @@ func (a InLedger) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, er
 			return st, nil
 		}
 	}
+}
+
+// check refuses a call whose decision nobody vouches for. Neither a yes nor a no
+// counts then: the agent is not told what it says, since that is nobody's word.
+func (a InLedger) check(ctx context.Context, c *Call, found Approval) error {
+	if a.Check == nil {
+		return nil
+	}
+	err := a.Check(found)
+	if err == nil {
+		return nil
+	}
+	c.log(ctx, slog.LevelError, "decision without proof", slog.String("approval_id", string(found.ID)), slog.Any("error", err))
+	expires := found.Expires.UTC().Format(time.RFC3339)
+	return Errorf(CodeHumanRequired, "a person must approve %s, and the decision in the ledger is not one of a person who may", c.tool.Name).
+		WithHint("Tell the operator: whoever decided this may not any more, or something else wrote into the ledger. After %s the identical call asks a person again.", expires).
+		With("tool", c.tool.Name).With("approval_id", found.ID).With("approval_expires_at", expires)
 }
 
 // AtClient is the approver that asks the person in front of the caller's client,

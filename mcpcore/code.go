@@ -28,7 +28,7 @@ const (
 	CodeConsentRequired  Code = "DM_CONSENT_REQUIRED"                    // the recipient was not approved yet; fields: tool, recipient_id, consent_hash, consent_id, consent_expires_at
 	CodeConsentRejected  Code = "DM_CONSENT_REJECTED"                    // the consent cannot be used; fields: tool, reason
 	CodeDMUnknown        Code = "DM_OUTCOME_UNKNOWN"                     // the outcome of an approved opening is not known; fields: recipient_id, outcome
-	CodeHumanRequired    Code = "HUMAN_APPROVAL_REQUIRED"                // a person must approve and no channel can ask one
+	CodeHumanRequired    Code = "HUMAN_APPROVAL_REQUIRED"                // a person must approve, and none can be asked, or none who may decided
 	CodeHumanPending     Code = "HUMAN_APPROVAL_PENDING"                 // a person was asked; fields: approval_id, approval_expires_at
 	CodeHumanRefused     Code = "HUMAN_APPROVAL_REFUSED"                 // a person said no
 	CodeAuditUnavailable Code = "AUDIT_UNAVAILABLE"                      // the intent could not be recorded, so nothing was done

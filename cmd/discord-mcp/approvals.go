@@ -80,6 +80,8 @@ type question struct {
 	Issued    time.Time `json:"issued"`
 	Expires   time.Time `json:"expires"`
 	Question  string    `json:"question"` // lines
+
+	approval mcpcore.Approval
 }
 
 // ask asks the ledger what waits.
@@ -93,6 +95,7 @@ func ask(ctx context.Context, ledger mcpcore.Ledger) ([]question, error) {
 		all[i] = question{
 			ID: line(string(a.ID)), Tool: line(a.Tool), Principal: line(a.Principal),
 			Issued: a.Issued.UTC().Truncate(time.Second), Expires: a.Expires.UTC().Truncate(time.Second), Question: shown(a.Shown),
+			approval: a,
 		}
 	}
 	return all, nil

@@ -22,9 +22,10 @@ func approvalsDecideCommand() *cobra.Command {
 		Use:   "decide ID (--approve | --refuse)",
 		Short: "Approve or refuse what waits for a person",
 		Long: `Shows what waits under an id, asks for an approver's token, and records the
-approver's decision. The token is read from the terminal and from nowhere else,
-so that no agent hands one in. It reads MCP_LEDGER, MCP_STATE_KEY and
-MCP_APPROVERS, which must be the server's.
+approver's decision, signed with the key that the token makes: the server takes
+no other. The token is read from the terminal and from nowhere else, so that no
+agent hands one in. It reads MCP_LEDGER, MCP_STATE_KEY and MCP_APPROVERS, which
+must be the server's.
 
 The exit status is 0 when the decision is recorded, 1 when it was not taken, 2
 when it could not be asked for.`,
@@ -62,9 +63,9 @@ func checkReason(reason string) error {
 	return nil
 }
 
-// decide asks on the terminal and records the decision; it says what became of
-// it.
-func decide(ctx context.Context, id mcpcore.ApprovalID, d mcpcore.Decision) error {
+// decide asks on the terminal, and signs and records the decision that is wanted;
+// it says what became of it.
+func decide(ctx context.Context, id mcpcore.ApprovalID, want mcpcore.Decision) error {
 	couldNot := func(err error) error {
 		fmt.Fprintln(os.Stderr, err)
 		return exitStatus(2)
@@ -99,16 +100,15 @@ func decide(ctx context.Context, id mcpcore.ApprovalID, d mcpcore.Decision) erro
 		fmt.Fprintln(os.Stderr, "What this asks cannot be shown, so it cannot be decided. Let it expire; the agent can ask again.")
 		return exitStatus(1)
 	}
-	token, err := askToken(tty, waiting[i], d)
+	token, err := askToken(tty, waiting[i], want)
 	if err != nil {
 		return couldNot(err)
 	}
-	name, known := settings.Approvers.Verify(token)
+	d, known := settings.Approvers.Sign(token, waiting[i].approval, want.Approve, want.Reason)
 	if !known {
 		fmt.Fprintln(os.Stderr, "Nothing was decided: this is the token of nobody in MCP_APPROVERS. Try again with yours; who has none gets one from: discord-mcp approver new NAME")
 		return exitStatus(1)
 	}
-	d.By = name
 	return recorded(ledger.Decide(ctx, id, d), waiting[i], d)
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func (r *rig) sit(more []string, stdin string, args ...string) *seat {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := remoteBinary()
+	path, err := r.binary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,6 +159,65 @@ func TestApproveLetsTheCallActOnce(t *testing.T) {
 	}
 }
 
+// TestADecisionFromTheTerminalToTheAudit is all of it as people run it: a server
+// that goes on running, the file, a person at a terminal.
+func TestADecisionFromTheTerminalToTheAudit(t *testing.T) {
+	t.Parallel()
+	r := newFileRig(t)
+	file := filepath.Join(t.TempDir(), "audit.jsonl")
+	s, end := agent(t, eras[1], slices.Concat(r.env, []string{"MCP_AUDIT_SINK=file", "MCP_AUDIT_FILE=" + file}), "serve", "--sandbox")
+	sent := ask(t, s, "messages_send", `{"channel_id":"`+general+`","content":"short-lived"}`)
+	target := `{"channel_id":"` + general + `","message_id":"` + sent.MessageID + `"`
+	call := func() answer { return ask(t, s, "messages_delete", target+`,"__confirm":true}`) }
+	if got := call(); got.Code != string(mcpcore.CodeHumanPending) || got.ApprovalID == "" {
+		t.Fatalf("no person is asked: %+v", got)
+	}
+	id := call().ApprovalID
+	person := r.sit(nil, "", "approvals", "decide", id, "--approve")
+	person.asked()
+	if got := call(); got.Code != string(mcpcore.CodeHumanPending) || got.ApprovalID != id {
+		t.Errorf("while the person looks at it: %+v", got)
+	}
+	person.types(r.ana + "\r")
+	if e := person.ends(); e.status != 0 || !strings.Contains(e.stdout, "Approved by ana") || e.stderr != "" {
+		t.Fatalf("%+v", e)
+	}
+	if got := call(); got.Code != "" {
+		t.Errorf("the approved call does not act: %+v", got)
+	}
+	if got := ask(t, s, "messages_get", target+`}`); got.Code == "" {
+		t.Errorf("the message is still there: %+v", got)
+	}
+	if got := call(); got.Code == "" {
+		t.Errorf("it acts again: %+v", got)
+	}
+	end()
+
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.keeps(string(text))
+	acted := 0
+	for line := range strings.Lines(string(text)) {
+		var e mcpcore.AuditEvent
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if e.Tool == "messages_delete" && e.Phase == mcpcore.Outcome && e.ResultCode == "" {
+			acted++
+			if e.ApprovedBy != "ana" {
+				t.Errorf("the audit does not name her: %s", line)
+			}
+		} else if e.ApprovedBy != "" && e.Phase == mcpcore.Outcome {
+			t.Errorf("somebody is said to have approved %s", line)
+		}
+	}
+	if acted != 1 {
+		t.Errorf("it acted %d times:\n%s", acted, text)
+	}
+}
+
 func TestRefuseTellsTheAgentWhoAndWhy(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -237,7 +297,7 @@ func TestAnAgentCannotApprove(t *testing.T) {
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
-		path, err := remoteBinary()
+		path, err := r.binary()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +319,7 @@ func TestNothingLeftToDecide(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	decided, expired := r.waits(), mcpcore.ApprovalID("")
-	if err := r.Memory.Decide(t.Context(), decided, mcpcore.Decision{By: "eva"}); err != nil {
+	if err := r.Decide(t.Context(), decided, r.signed(decided, false, "")); err != nil {
 		t.Fatal(err)
 	}
 	a, err := r.Propose(t.Context(), mcpcore.Proposal{Purpose: mcpcore.ForPerson, Fingerprint: "e", Shown: json.RawMessage(`"x"`), Lifetime: time.Minute})
@@ -278,7 +338,7 @@ func TestNothingLeftToDecide(t *testing.T) {
 			t.Errorf("%s: %+v\n%s", name, e, s.screen())
 		}
 	}
-	if _, answer := r.act(); answer.By != "eva" {
+	if _, answer := r.act(); answer.By != "ana" {
 		t.Errorf("the first decision does not stand: %+v", answer)
 	}
 }
@@ -291,7 +351,7 @@ func TestMeanwhile(t *testing.T) {
 		says   string
 	}{
 		"decided": {func(r *rig, a mcpcore.Approval) error {
-			return r.Memory.Decide(t.Context(), a.ID, mcpcore.Decision{By: "eva", Approve: true})
+			return r.Decide(t.Context(), a.ID, mcpcore.Decision{By: "eva", Approve: true})
 		}, "the first decision stands"},
 		"expired": {func(r *rig, _ mcpcore.Approval) error { r.passes(time.Minute); return nil }, "send the call again"},
 		"other facts": {func(r *rig, a mcpcore.Approval) error {
@@ -300,7 +360,7 @@ func TestMeanwhile(t *testing.T) {
 			return err
 		}, "approvals list"},
 		"used": {func(r *rig, a mcpcore.Approval) error {
-			if err := r.Memory.Decide(t.Context(), a.ID, mcpcore.Decision{By: "eva", Approve: true}); err != nil {
+			if err := r.Decide(t.Context(), a.ID, mcpcore.Decision{By: "eva", Approve: true}); err != nil {
 				return err
 			}
 			return r.Spend(t.Context(), mcpcore.Spend{ID: a.ID, Fingerprint: a.Fingerprint, Facts: a.Facts})

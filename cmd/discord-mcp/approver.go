@@ -16,9 +16,12 @@ func approverCommand() *cobra.Command {
 		Use:   "new NAME",
 		Short: "Make a token for a person, and the setting that knows it",
 		Long: `Makes a token with which a person decides what agents asked for, and prints it
-this once, with the item for MCP_APPROVERS that knows it by its hash. The token
-is kept nowhere: give it to the person alone, and to no agent. The item is no
-secret. It reads no settings.`,
+this once, with the item for MCP_APPROVERS that knows it: the hash of the public
+key with which decisions of that person are checked. The token is kept nowhere:
+give it to the person alone, and to no agent. The item is no secret. It reads no
+settings.
+
+The exit status is 0, or 2 when the name is not one.`,
 		Example: `  discord-mcp approver new ana`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -18,6 +18,7 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/console"
 	"github.com/guildwarden/guildwarden/mcpcore/ledger"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger/sqlite"
 )
 
 // remoteBinary is the binary with one file replaced, by which a database is a
@@ -42,43 +43,41 @@ var remoteBinary = sync.OnceValues(func() (string, error) {
 	return path, build(path, "-overlay", path+".json")
 })
 
-// rig is a ledger that the binary reaches as a database, and its approvers.
+// rig is a ledger that the binary reaches, and its approvers. The test has the
+// ledger as whoever knows its settings has it.
 type rig struct {
-	*ledger.Memory
-	t      *testing.T
-	env    []string // of every command
-	ana    string   // her token; ben's is nowhere in the settings
-	ben    string
-	secret string // of the ledger's address
+	mcpcore.Ledger
+	t         *testing.T
+	binary    func() (string, error)
+	env       []string // of every command
+	approvers console.Approvers
+	ana       string // her token; ben's is nowhere in the settings
+	ben       string
+	bens      string // the setting that would know it
+	secret    string // of the ledger's address
 
 	mu    sync.Mutex
 	later time.Duration // how far the ledger's clock is ahead
 }
 
+// newRig is one whose ledger is the test's own, with the test's clock.
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, secret: "canary-pass"}
-	r.Memory = ledger.NewMemory(func() time.Time {
+	r := people(t)
+	r.binary = remoteBinary
+	memory := ledger.NewMemory(func() time.Time {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return time.Now().Add(r.later)
 	})
-	ana, setting, err := console.NewApprover("ana")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ben, _, err := console.NewApprover("ben")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.ana, r.ben = ana, ben
+	r.Ledger = memory
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	server := rpc.NewServer()
-	if err := server.RegisterName("Ledger", &Remote{r.Memory}); err != nil {
+	if err := server.RegisterName("Ledger", &Remote{memory}); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -90,10 +89,39 @@ func newRig(t *testing.T) *rig {
 			go server.ServeConn(c)
 		}
 	}()
-	r.env = []string{
-		"MCP_LEDGER=postgres://guildwarden:" + r.secret + "@" + l.Addr().String() + "/approvals", stateKey, "MCP_APPROVERS=" + setting,
-		"MCP_HUMAN_APPROVAL=gated", "MCP_DRY_RUN=false", "LOG_LEVEL=error", "MCP_AUDIT_SINK=none",
+	r.env = append(r.env, "MCP_LEDGER=postgres://guildwarden:"+r.secret+"@"+l.Addr().String()+"/approvals")
+	return r
+}
+
+// newFileRig is one whose ledger is a file, and whose binary is as it is built.
+func newFileRig(t *testing.T) *rig {
+	t.Helper()
+	r := people(t)
+	r.binary = func() (string, error) { return binary, nil }
+	path := filepath.Join(t.TempDir(), "approvals.db")
+	l, err := sqlite.Open(path, []byte(stateSecret))
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = l.Close() })
+	r.Ledger = l
+	r.env = append(r.env, "MCP_LEDGER=sqlite:"+path)
+	return r
+}
+
+// people is a rig without a ledger.
+func people(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, secret: "canary-pass"}
+	var setting string
+	var problems [3]error
+	r.ana, setting, problems[0] = console.NewApprover("ana")
+	r.ben, r.bens, problems[1] = console.NewApprover("ben")
+	r.approvers, problems[2] = console.ParseApprovers(setting)
+	if err := errors.Join(problems[:]...); err != nil {
+		t.Fatal(err)
+	}
+	r.env = []string{stateKey, "MCP_APPROVERS=" + setting, "MCP_HUMAN_APPROVAL=gated", "MCP_DRY_RUN=false", "LOG_LEVEL=error", "MCP_AUDIT_SINK=none"}
 	return r
 }
 
@@ -109,7 +137,7 @@ func (r *rig) run(more []string, stdin string, args ...string) ended {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
-	path, err := remoteBinary()
+	path, err := r.binary()
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -140,9 +168,14 @@ type refused struct {
 }
 
 // act sends the call that a person must approve.
-func (r *rig) act() (ended, refused) {
+func (r *rig) act(more ...string) (ended, refused) {
 	r.t.Helper()
-	e := r.run(nil, "", "call", "--sandbox", "messages_delete", `{"channel_id":"`+general+`","message_id":"1200000000000000503","__confirm":true}`)
+	return r.calls(more, "messages_delete", `{"channel_id":"`+general+`","message_id":"1200000000000000503","__confirm":true}`)
+}
+
+func (r *rig) calls(more []string, tool, args string) (ended, refused) {
+	r.t.Helper()
+	e := r.run(more, "", "call", "--sandbox", tool, args)
 	var answer refused
 	if err := json.Unmarshal([]byte(e.stdout), &answer); err != nil {
 		r.t.Fatalf("%v: %+v", err, e)
@@ -163,13 +196,35 @@ func (r *rig) waits() mcpcore.ApprovalID {
 // undecided fails unless the call still waits under the id.
 func (r *rig) undecided(id mcpcore.ApprovalID) {
 	r.t.Helper()
-	waiting, err := r.Pending(r.t.Context(), mcpcore.Filter{})
+	if _, waits := r.waiting(id); !waits {
+		r.t.Error("it was decided")
+	}
+}
+
+// waiting is what waits under the id.
+func (r *rig) waiting(id mcpcore.ApprovalID) (mcpcore.Approval, bool) {
+	r.t.Helper()
+	all, err := r.Pending(r.t.Context(), mcpcore.Filter{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if !slices.ContainsFunc(waiting, func(a mcpcore.Approval) bool { return a.ID == id }) {
-		r.t.Error("it was decided")
+	for _, a := range all {
+		if a.ID == id {
+			return a, true
+		}
 	}
+	return mcpcore.Approval{}, false
+}
+
+// signed is ana's decision about what waits under the id.
+func (r *rig) signed(id mcpcore.ApprovalID, approve bool, reason string) mcpcore.Decision {
+	r.t.Helper()
+	a, waits := r.waiting(id)
+	d, known := r.approvers.Sign(r.ana, a, approve, reason)
+	if !waits || !known {
+		r.t.Fatalf("nothing waits under %s (%t), or ana cannot sign (%t)", id, waits, known)
+	}
+	return d
 }
 
 // Remote gives a ledger to other processes; testdata/remote is its other end.

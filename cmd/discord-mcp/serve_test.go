@@ -52,9 +52,10 @@ func agent(t *testing.T, era string, env []string, args ...string) (*mcp.ClientS
 
 // answer is what a call gave, with its code when it failed.
 type answer struct {
-	Code      string `json:"code"`
-	MessageID string `json:"message_id"`
-	text      string
+	Code       string `json:"code"`
+	MessageID  string `json:"message_id"`
+	ApprovalID string `json:"approval_id"`
+	text       string
 }
 
 func ask(t *testing.T, s *mcp.ClientSession, tool, arguments string) answer {

@@ -79,7 +79,8 @@ func idleApprovers(c Config) []string {
 func (c Config) approver() mcpcore.Approver {
 	switch c.channel() {
 	case "console":
-		return mcpcore.InLedger{Where: whereToDecide, Wait: c.ApprovalWait}
+		those, _ := approvers(c.Approvers) // was checked; nobody where it is wrong
+		return mcpcore.InLedger{Where: whereToDecide, Wait: c.ApprovalWait, Check: those.Check}
 	case "elicitation":
 		return mcpcore.AtClient{}
 	}

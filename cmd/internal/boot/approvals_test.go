@@ -10,6 +10,7 @@ import (
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/console"
 )
 
 const (
@@ -135,6 +136,48 @@ func TestConsoleAsksInTheLedger(t *testing.T) {
 	}
 	if a, ok := c.Approver().(mcpcore.InLedger); !ok || a.Wait != 90*time.Second || !strings.Contains(a.Where, "discord-mcp approvals decide") {
 		t.Errorf("it asks through %#v", c.Approver())
+	}
+}
+
+// TestConsoleTakesDecisionsOfApproversAlone asks Check, which holds what the
+// settings say against a decision.
+func TestConsoleTakesDecisionsOfApproversAlone(t *testing.T) {
+	t.Parallel()
+	token, setting, err := console.NewApprover("eva")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(list string) (console.Approvers, func(mcpcore.Approval) error) {
+		t.Helper()
+		c, err := boot.Read(with("MCP_APPROVERS="+list, "MCP_HUMAN_APPROVAL=gated", database, sealed), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := boot.ReadApprovals([]string{"MCP_APPROVERS=" + list, database, sealed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, ok := c.Approver().(mcpcore.InLedger)
+		if !ok || in.Check == nil {
+			t.Fatalf("it asks through %#v, which takes the ledger's word", c.Approver())
+		}
+		return a.Approvers, in.Check
+	}
+	both, takes := check(ana + "," + setting)
+	about := mcpcore.Approval{ID: "an-id"}
+	d, known := both.Sign(token, about, true, "")
+	if about.Decision = &d; !known {
+		t.Fatal("eva is not known")
+	}
+	if err := takes(about); err != nil {
+		t.Error(err)
+	}
+	if _, takes := check(ana); takes(about) == nil {
+		t.Error("who was removed still decides")
+	}
+	about.Decision = &mcpcore.Decision{By: "eva", Approve: true}
+	if takes(about) == nil {
+		t.Error("a decision needs no proof")
 	}
 }
 

@@ -82,7 +82,7 @@ func decide(ctx context.Context, id mcpcore.ApprovalID, want mcpcore.Decision) e
 		return couldNot(err)
 	}
 	defer tty.close()
-	ledger, err := settings.Open()
+	ledger, err := settings.Open() //nolint:contextcheck // it ends by itself, after ten seconds at the latest
 	if err != nil {
 		return couldNot(err)
 	}

@@ -154,6 +154,14 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
+// take is the text so far, which is forgotten.
+func (l *logBuffer) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.b.Reset()
+	return l.b.String()
+}
+
 // TestTokenNeverShows makes calls fail in every way there is and looks for the
 // token in all that leaves the process: answers, logs and audit records.
 //

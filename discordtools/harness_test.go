@@ -369,6 +369,14 @@ func (r *recorder) all() []mcpcore.AuditEvent {
 	return slices.Clone(r.events)
 }
 
+// take is what was recorded so far, which is forgotten.
+func (r *recorder) take() []mcpcore.AuditEvent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer func() { r.events = nil }()
+	return r.events
+}
+
 // spec is Discord's own description of its API, where it is at hand.
 var spec = sync.OnceValues(func() (*openapi.Spec, error) {
 	path, ok := openapi.Find()

@@ -87,6 +87,24 @@ type unmarshalable struct{}
 
 func (unmarshalable) MarshalJSON() ([]byte, error) { panic("canary") }
 
+// What an error repeats of a caller's or Discord's words shows no credential.
+func TestErrorsMaskCredentials(t *testing.T) {
+	t.Parallel()
+	const token = "MTIwMDAwMDAwMDAwMDAwMDAwMQ.GabcDE.0123456789012345678901234567890"
+	told := mcpcore.Invalid(
+		mcpcore.Issue{Path: "name", Message: "is not " + token, Code: mcpcore.IssueRule},
+		mcpcore.Issue{Path: token, Message: "is unknown", Code: mcpcore.IssueRule},
+	).WithHint("Do not use %s.", token)
+	c, _ := failing(t, told)
+	a := c.refused(t, "ticket_update", goodUpdate, mcpcore.CodeValidation)
+	if all := a.text + fmt.Sprint(a.data); strings.Contains(all, "GabcDE") || strings.Count(all, "[REDACTED:token]") < 5 {
+		t.Errorf("%s\n%v", a.text, a.data)
+	}
+	if !strings.Contains(told.Detail+told.Hint, token) {
+		t.Error("the error itself was changed")
+	}
+}
+
 func TestFieldsThatJSONCannotHoldAreLeftOut(t *testing.T) {
 	t.Parallel()
 	c, _ := failing(t, mcpcore.Errorf(mcpcore.CodeNotFound, "gone").

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +16,7 @@ import (
 
 	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/internal/fence"
+	"github.com/guildwarden/guildwarden/internal/redact"
 )
 
 // Result is what a handler made: data for programs and text for clients that
@@ -145,8 +148,10 @@ func (r *Result) reply(c *Call) *mcp.CallToolResult {
 	}
 }
 
-// envelope is the protocol's form of an error.
+// envelope is the protocol's form of an error. What looks like a credential in
+// its words is masked: they may repeat what a caller or Discord wrote.
 func (e *Error) envelope() *mcp.CallToolResult {
+	e = e.masked()
 	hint := e.Hint
 	if hint == "" {
 		hint = e.Code.Hint()
@@ -173,6 +178,20 @@ func (e *Error) envelope() *mcp.CallToolResult {
 		Content:           []mcp.Content{&mcp.TextContent{Text: e.text(hint)}},
 		StructuredContent: json.RawMessage(data),
 	}
+}
+
+func (e *Error) masked() *Error {
+	m := *e
+	m.Detail, m.Hint = redact.Text(e.Detail), redact.Text(e.Hint)
+	if issues, ok := e.Fields["issues"].([]Issue); ok {
+		masked := slices.Clone(issues)
+		for i := range masked {
+			masked[i].Path, masked[i].Message = redact.Text(masked[i].Path), redact.Text(masked[i].Message)
+		}
+		m.Fields = maps.Clone(e.Fields)
+		m.Fields["issues"] = masked
+	}
+	return &m
 }
 
 func encode(v any) (raw json.RawMessage, err error) {

@@ -32,14 +32,15 @@ type Call struct {
 	principal     string
 	transport     string
 
-	deps   *Deps
-	guard  guards
-	auth   map[string]any // the authorization fields as sent
-	args   map[string]any // frozen after Validate
-	raw    json.RawMessage
-	fault  *Issue // why the raw arguments could not be read
-	extra  []string
-	filled []string // arguments that a layer supplied
+	deps    *Deps
+	guard   guards
+	auth    map[string]any // the authorization fields as sent
+	args    map[string]any // frozen after Validate
+	raw     json.RawMessage
+	fault   *Issue // why the raw arguments could not be read
+	refused *Error // before the chain; nil for a call that may pass
+	extra   []string
+	filled  []string // arguments that a layer supplied
 
 	passed  []atomic.Bool // the doors of the chain that were used; shared by copies of the call
 	pledged []pledge      // what the interlock spends

@@ -18,6 +18,11 @@ import (
 type Middleware struct {
 	Name  string // unique in a chain
 	Guard Guard  // the guard whose method this layer calls; "" for none
+	// Observes says that this layer also gets the calls that are refused before
+	// the chain, because too many run or the caller is not known. Such a call has
+	// no arguments and no principal, and ends behind the last layer that
+	// observes, whatever a layer makes of it.
+	Observes bool
 	// Fills names top-level arguments that this layer supplies when they are
 	// absent; they are published as optional.
 	Fills []string
@@ -30,19 +35,26 @@ type Middleware struct {
 // chain puts the layers around the interlock, the first outermost.
 func chain(layers []Middleware) (Handler, error) {
 	var problems []error
-	h := Handler(interlock)
+	h, aside := Handler(interlock), Handler(turnedAway)
 	for i := len(layers) - 1; i >= 0; i-- {
-		h = door(i+1, layers[i].Name, h)
+		h = door(i+1, layers[i].Name, h, aside)
 		if h = layers[i].Wrap(h); h == nil {
 			problems = append(problems, fmt.Errorf("layer %q wraps next in nothing", layers[i].Name))
 		}
+		if layers[i].Observes {
+			aside = h
+		}
 	}
-	return door(0, "", h), errors.Join(problems...)
+	return door(0, "", h, aside), errors.Join(problems...)
 }
 
+// turnedAway is the end of a call that was refused before the chain.
+func turnedAway(_ context.Context, c *Call) (*Result, error) { return nil, c.refused }
+
 // door stands behind a layer, and the first one before them all. It opens once
-// per call, and what comes back through it is a result or an [*Error].
-func door(i int, layer string, next Handler) Handler {
+// per call, and what comes back through it is a result or an [*Error]. A call
+// that was refused before the chain leaves it aside.
+func door(i int, layer string, next, aside Handler) Handler {
 	return func(ctx context.Context, c *Call) (res *Result, err error) {
 		if c == nil || i >= len(c.passed) {
 			return nil, Errorf(CodeGuardSkipped, "the layer %q passed on a call that this server did not make", layer)
@@ -63,6 +75,9 @@ func door(i int, layer string, next Handler) Handler {
 				err = classify(ctx, errNothing)
 			}
 		}()
+		if c.refused != nil {
+			return aside(ctx, c)
+		}
 		return next(ctx, c)
 	}
 }

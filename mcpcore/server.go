@@ -172,7 +172,7 @@ func (k *core) serve(b *bound) mcp.ToolHandler {
 		select {
 		case k.slots <- struct{}{}:
 		default:
-			return Errorf(CodeBulkheadFull, "%d calls are running already", cap(k.slots)).envelope(), nil
+			return k.refuse(ctx, b, Errorf(CodeBulkheadFull, "%d calls are running already", cap(k.slots))), nil
 		}
 		defer func() { <-k.slots }()
 		principal, err := k.deps.Identify(ctx, req)
@@ -180,7 +180,7 @@ func (k *core) serve(b *bound) mcp.ToolHandler {
 			err = errors.New("the caller has no name")
 		}
 		if err != nil {
-			return (&Error{Code: CodeAuthInvalid, Detail: "the caller is not known", Hint: "Authenticate as a user.", Cause: err}).envelope(), nil
+			return k.refuse(ctx, b, &Error{Code: CodeAuthInvalid, Detail: "the caller is not known", Hint: "Authenticate as a user.", Cause: err}), nil
 		}
 		c := newCall(k.deps, b, uuid.NewString(), principal, req.Params.Arguments)
 		c.client, c.reply = clientOf(req), k.replyOf(req, c.tool, principal)
@@ -205,6 +205,15 @@ func (k *core) serve(b *bound) mcp.ToolHandler {
 		}
 		return res.reply(c), nil
 	}
+}
+
+// refuse answers a call that does not get into the chain. The layers that
+// observe see it; nothing that they do changes the answer.
+func (k *core) refuse(ctx context.Context, b *bound, e *Error) *mcp.CallToolResult {
+	c := newCall(k.deps, b, uuid.NewString(), "", nil)
+	c.refused = e
+	_, _ = k.run(ctx, c)
+	return e.envelope()
 }
 
 // run sends a call through the chain. Its error is an [*Error].

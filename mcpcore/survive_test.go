@@ -181,6 +181,84 @@ func TestInFlight(t *testing.T) {
 	c.passed(t, "tickets_list", goodList)
 }
 
+// TestCallsRefusedBeforeTheChainAreObserved has layers that observe, at both ends
+// of the chain, and layers that do not; one of the former tries to let the call
+// through.
+func TestCallsRefusedBeforeTheChainAreObserved(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		user string
+		full bool
+		want mcpcore.Code
+	}{
+		"unknown caller": {"", false, mcpcore.CodeAuthInvalid},
+		"too many":       {"ann", true, mcpcore.CodeBulkheadFull},
+		"nothing wrong":  {"ann", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var seen []string
+			layer := func(name string, observes bool) mcpcore.Middleware {
+				m := lies(name, "", func(ctx context.Context, c *mcpcore.Call, next handlerFunc) (*mcpcore.Result, error) {
+					res, err := next(ctx, c)
+					if c.Tool().Name != "ticket_update" {
+						return res, err
+					}
+					saw := name
+					if err != nil {
+						saw += fmt.Sprintf(" %s %q %s", err.(*mcpcore.Error).Code, c.Principal(), c.Preview())
+					}
+					mu.Lock()
+					seen = append(seen, saw)
+					mu.Unlock()
+					if observes && err != nil {
+						return &mcpcore.Result{}, nil
+					}
+					return res, err
+				})
+				m.Observes = observes
+				return m
+			}
+			d, s := &desk{}, &sink{}
+			running, leave := make(chan struct{}), make(chan struct{})
+			deps := d.deps()
+			deps.Tools[0] = mcpcore.Define(mcpcore.Tool{Name: "wait", Doc: "Waits.", Category: "tickets", Effect: mcpcore.Read, Scope: mcpcore.LocalScope},
+				func(context.Context, *mcpcore.Call, struct{}) (done, error) {
+					running <- struct{}{}
+					<-leave
+					return done{}, nil
+				})
+			deps.Chain = slices.Concat([]mcpcore.Middleware{layer("blind, outside", false), layer("outside", true)}, deps.Chain, []mcpcore.Middleware{layer("inside", true), layer("blind, inside", false)})
+			deps.Audit, deps.InFlight = s, 1
+			deps.Identify = func(context.Context, *mcp.CallToolRequest) (string, error) { return row.user, nil }
+			c := connect(t, deps)
+			if row.full {
+				var wg sync.WaitGroup
+				wg.Go(func() { c.passed(t, "wait", `{}`) })
+				defer wg.Wait()
+				defer close(leave)
+				<-running
+			}
+			if row.want == "" {
+				c.passed(t, "ticket_update", goodUpdate)
+				if want := []string{"blind, inside", "inside", "outside", "blind, outside"}; !slices.Equal(seen, want) {
+					t.Errorf("seen by %q", seen)
+				}
+				return
+			}
+			c.refused(t, "ticket_update", goodUpdate, row.want)
+			// What inside made of it is what outside sees.
+			if want := []string{fmt.Sprintf("inside %s \"\" {}", row.want), "outside"}; !slices.Equal(seen, want) {
+				t.Errorf("seen by %q, want %q", seen, want)
+			}
+			if d.runs() != nil || s.phases() != "" {
+				t.Errorf("ran %v, recorded %q", d.runs(), s.phases())
+			}
+		})
+	}
+}
+
 func TestCancelledReadIsCancelled(t *testing.T) {
 	t.Parallel()
 	d, log := &desk{}, &lockedBuffer{}

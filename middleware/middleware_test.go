@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -418,6 +419,54 @@ func TestTelemetryOfEveryCall(t *testing.T) {
 	}
 	if fmt.Sprint(counts) != fmt.Sprint(wantCounts) {
 		t.Errorf("counted\n%v, want\n%v", counts, wantCounts)
+	}
+}
+
+// TestTelemetryOfCallsThatDoNotGetIn has one place, which is taken, and then a
+// caller without a name.
+func TestTelemetryOfCallsThatDoNotGetIn(t *testing.T) {
+	t.Parallel()
+	running, leave := make(chan struct{}), make(chan struct{})
+	user := "ann"
+	s, spans, reader := observed(t, middleware.Options{}, func(d *mcpcore.Deps) {
+		d.InFlight = 1
+		d.Identify = func(context.Context, *mcp.CallToolRequest) (string, error) { return user, nil }
+		d.Tools = append(d.Tools, fails("wait", func() error { running <- struct{}{}; <-leave; return nil }))
+	})
+	var wg sync.WaitGroup
+	wg.Go(func() { s.want("wait", `{}`, "") })
+	<-running
+	s.want("look", `{"guild_id":"700000000000000001","text":"canary"}`, "BULKHEAD_FULL")
+	close(leave)
+	wg.Wait()
+	user = ""
+	s.want("change", `{"guild_id":"700000000000000001","text":"canary"}`, "DISCORD_AUTH_INVALID")
+
+	var got []string
+	for _, span := range spans.Ended() {
+		a := attrs(span.Attributes())
+		if span.SpanKind() != trace.SpanKindServer || a["mcp.request_id"] == "" || strings.Contains(fmt.Sprint(span.Events()), "canary") {
+			t.Errorf("%s is %s with %v, %v", span.Name(), span.SpanKind(), a, span.Events())
+		}
+		got = append(got, span.Name()+" "+a["error.type"])
+	}
+	if want := []string{"mcp.tool.look BULKHEAD_FULL", "mcp.tool.wait ", "mcp.tool.change DISCORD_AUTH_INVALID"}; !slices.Equal(got, want) {
+		t.Errorf("spans %q, want %q", got, want)
+	}
+	var measured metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &measured); err != nil {
+		t.Fatal(err)
+	}
+	refused := map[string]int64{}
+	for _, m := range measured.ScopeMetrics[0].Metrics {
+		if sum, ok := m.Data.(metricdata.Sum[int64]); ok && m.Name == "mcp.tool.errors" {
+			for _, p := range sum.DataPoints {
+				refused[attrs(p.Attributes.ToSlice())["name"]] += p.Value
+			}
+		}
+	}
+	if refused["look"] != 1 || refused["change"] != 1 || len(refused) != 2 {
+		t.Errorf("counted %v", refused)
 	}
 }
 

@@ -18,8 +18,9 @@ const scope = "github.com/guildwarden/guildwarden"
 
 // Telemetry is layer 1: one SERVER span "mcp.tool.<tool>" and the metrics
 // mcp.tool.duration_ms, mcp.tool.calls and mcp.tool.errors around every call,
-// refused ones included. It uses OpenTelemetry's API alone; nil providers are
-// the global ones. It stops nothing.
+// refused ones included, also those that do not get into the chain. It uses
+// OpenTelemetry's API alone; nil providers are the global ones. It stops
+// nothing.
 //
 // A call that asks its client and runs again is measured once, when it ends,
 // without the time that the client took. Its first run is a span of another
@@ -39,7 +40,7 @@ func Telemetry(tp trace.TracerProvider, mp metric.MeterProvider) mcpcore.Middlew
 	unexpected, _ := meter.Int64Counter("mcp.confirmations.unexpected", metric.WithUnit("1"), metric.WithDescription("confirmed calls that were never previewed"))
 	failed, _ := meter.Int64Counter("mcp.tool.errors", metric.WithUnit("1"), metric.WithDescription("tool calls that were refused or failed"))
 
-	return mcpcore.Middleware{Name: "telemetry", Wrap: func(next mcpcore.Handler) mcpcore.Handler {
+	return mcpcore.Middleware{Name: "telemetry", Observes: true, Wrap: func(next mcpcore.Handler) mcpcore.Handler {
 		return func(ctx context.Context, call *mcpcore.Call) (*mcpcore.Result, error) {
 			t := call.Tool()
 			options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}

@@ -131,6 +131,7 @@ var owners = map[string][]string{
 	module + "/mcpcore/ledger/sqlite":       {"cmd", "examples"},
 	module + "/mcpcore/ledger/postgres":     {"cmd", "examples"},
 	module + "/mcpcore/ledger/internal":     nil, // tests alone
+	module + "/internal/postgrestest":       nil, // tests alone
 	"go.opentelemetry.io/otel/exporters":    {"cmd"},
 	"go.opentelemetry.io/otel/sdk":          {"cmd"},
 	"go.opentelemetry.io/contrib":           {"cmd"},

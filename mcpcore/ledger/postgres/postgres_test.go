@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/guildwarden/guildwarden/internal/postgrestest"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/ledger/internal/durable"
 	"github.com/guildwarden/guildwarden/mcpcore/ledger/postgres"
@@ -21,23 +22,18 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	stop()
+	postgrestest.Stop()
 	os.Exit(code)
 }
 
-var store = durable.Store{New: schema, Open: postgres.Open, OpenAt: postgres.OpenAt, Look: look, Dump: dump}
-
-func connect(address string) *stdsql.DB {
-	db, err := stdsql.Open("pgx", address)
-	if err != nil {
-		panic(err) // it has no connection yet
-	}
-	return db
-}
+var store = durable.Store{New: postgrestest.Schema, Open: postgres.Open, OpenAt: postgres.OpenAt, Look: look, Dump: dump}
 
 func look(t testing.TB, address string) *stdsql.DB {
 	t.Helper()
-	db := connect(address)
+	db, err := stdsql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -53,7 +49,7 @@ func dump(t testing.TB, address string) []byte {
 
 func TestPostgreSQL(t *testing.T) {
 	t.Parallel()
-	server(t)
+	postgrestest.Server(t)
 	durable.Run(t, store)
 }
 
@@ -63,7 +59,7 @@ var proposal = mcpcore.Proposal{Purpose: mcpcore.ForPayload, Tool: "ticket_close
 
 // The process's clock stands still in another year here.
 func TestTimeIsTheDatabases(t *testing.T) {
-	address := schema(t)
+	address := postgrestest.Schema(t)
 	var before, after time.Time
 	db := look(t, address)
 	ask := func(into *time.Time) {
@@ -96,7 +92,7 @@ func TestTimeIsTheDatabases(t *testing.T) {
 
 func TestLostConnectionsComeBack(t *testing.T) {
 	t.Parallel()
-	address := schema(t)
+	address := postgrestest.Schema(t)
 	l, err := postgres.Open(address+"&application_name=victim", durable.Secret)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +116,7 @@ func TestLostConnectionsComeBack(t *testing.T) {
 // A server that would forget what it said it kept is refused.
 func TestCommitsMustLast(t *testing.T) {
 	t.Parallel()
-	l, err := postgres.Open(schema(t)+"&synchronous_commit=off", durable.Secret)
+	l, err := postgres.Open(postgrestest.Schema(t)+"&synchronous_commit=off", durable.Secret)
 	if err == nil || !strings.Contains(err.Error(), "synchronous_commit") {
 		t.Errorf("%v, %v", l, err)
 	}
@@ -174,11 +170,11 @@ func TestErrorsShowNoPassword(t *testing.T) {
 
 func TestWrongPasswordIsNotShown(t *testing.T) {
 	t.Parallel()
-	u, err := url.Parse(server(t))
+	u, err := url.Parse(postgrestest.Server(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if os.Getenv(where) != "" && os.Getenv(where) != "local" {
+	if os.Getenv(postgrestest.Where) != "" && os.Getenv(postgrestest.Where) != "local" {
 		t.Skip("the named server may ask for no password")
 	}
 	u.User = url.UserPassword(u.User.Username(), "another "+canary)

@@ -1,7 +1,11 @@
-package postgres_test
+// Package postgrestest gives tests a PostgreSQL server: one that the environment
+// names, or one that it starts. The test links the driver "pgx", which the
+// package mcpcore/ledger/postgres brings.
+package postgrestest
 
 import (
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,22 +19,22 @@ import (
 	"testing"
 )
 
-// where names the server of the tests: a URL, or "local" for one that is started
-// here and must be there. Without it the tests that need one are left out where
-// there is none to start.
-const where = "GUILDWARDEN_POSTGRES"
+// Where names the server of the tests in the environment: a URL, or "local" for
+// one that is started here and must be there. Without it the tests that need one
+// are left out where there is none to start.
+const Where = "GUILDWARDEN_POSTGRES"
 
 // password is one that must be written in another form in a URL, and never in an
 // error.
 const password = "canary p@ss/w:rd%20#?"
 
-var errNone = errors.New("there is no PostgreSQL here (initdb, pg_ctl); install Debian's package postgresql, or name a server in " + where)
+var errNone = errors.New("there is no PostgreSQL here (initdb, pg_ctl); install Debian's package postgresql, or name a server in " + Where)
 
-// server is the URL of the tests' server.
-func server(t testing.TB) string {
+// Server is the URL of the tests' server. Without one the test is left out.
+func Server(t testing.TB) string {
 	t.Helper()
 	address, err := oneServer()
-	if errors.Is(err, errNone) && os.Getenv(where) != "local" {
+	if errors.Is(err, errNone) && os.Getenv(Where) != "local" {
 		t.Skip("LEFT OUT: ", err)
 	}
 	if err != nil {
@@ -39,11 +43,13 @@ func server(t testing.TB) string {
 	return address
 }
 
-// stop ends the server that was started, if one was.
 var stop = func() {}
 
+// Stop ends the server that was started, if one was. TestMain calls it.
+func Stop() { stop() }
+
 var oneServer = sync.OnceValues(func() (address string, err error) {
-	if named := os.Getenv(where); named != "" && named != "local" {
+	if named := os.Getenv(Where); named != "" && named != "local" {
 		return named, nil
 	}
 	initdb, ctl := program("initdb"), program("pg_ctl")
@@ -135,17 +141,19 @@ func newOwner(files ...string) (as func(*exec.Cmd), err error) {
 	}, nil
 }
 
-// schema makes an empty one and gives the URL that leads into it.
-func schema(t testing.TB) string {
+// Schema makes an empty schema and gives the URL that leads into it.
+func Schema(t testing.TB) string {
 	t.Helper()
-	address := server(t)
+	address := Server(t)
 	name := "guildwarden_" + strings.ToLower(rand.Text())
-	db := look(t, address)
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		db := connect(address)
 		defer db.Close()
 		if _, err := db.Exec("DROP SCHEMA " + name + " CASCADE"); err != nil {
 			t.Error(err)

@@ -1,0 +1,101 @@
+package mcpcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// serve is the one way from the protocol to a handler.
+func (k *core) serve(b *bound) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		select {
+		case k.slots <- struct{}{}:
+		default:
+			return k.refuse(ctx, b, Errorf(CodeBulkheadFull, "%d calls are running already", cap(k.slots))), nil
+		}
+		defer func() { <-k.slots }()
+		principal, err := k.deps.Identify(ctx, req)
+		if err == nil && principal == "" {
+			err = errors.New("the caller has no name")
+		}
+		if err != nil {
+			return k.refuse(ctx, b, &Error{Code: CodeAuthInvalid, Detail: "the caller is not known", Hint: "Authenticate as a user.", Cause: err}), nil
+		}
+		c := newCall(k.deps, b, uuid.NewString(), principal, req.Params.Arguments)
+		c.client, c.reply = clientOf(req), k.replyOf(req, c.tool, principal)
+		res, err := k.run(ctx, c)
+		if q := c.question(err); q != nil && !c.client.rounds {
+			reply := k.ask(ctx, c, q)
+			c = newCall(k.deps, b, c.id, principal, req.Params.Arguments)
+			c.client, c.reply = clientOf(req), reply
+			res, err = k.run(ctx, c)
+		}
+		if q := c.question(err); q != nil {
+			state, err := k.seal.close(c.stateOf(q), c.tool, principal)
+			if err != nil {
+				return asError(err).envelope(), nil
+			}
+			return &mcp.CallToolResult{
+				Content: []mcp.Content{}, RequestState: state, InputRequests: mcp.InputRequestMap{q.Name: q.request()},
+			}, nil
+		}
+		if err != nil {
+			return asError(err).envelope(), nil
+		}
+		return res.reply(c), nil
+	}
+}
+
+// refuse answers a call that does not get into the chain. The layers that
+// observe see it; nothing that they do changes the answer.
+func (k *core) refuse(ctx context.Context, b *bound, e *Error) *mcp.CallToolResult {
+	c := newCall(k.deps, b, uuid.NewString(), "", nil)
+	c.refused = e
+	_, _ = k.run(ctx, c)
+	return e.envelope()
+}
+
+// run sends a call through the chain. Its error is an [*Error].
+func (k *core) run(ctx context.Context, c *Call) (*Result, error) {
+	res, err := k.handler(ctx, c)
+	// A layer that began the audit and failed to end it owes the outcome.
+	if res, err = c.End(ctx, res, err); err == nil {
+		err = res.check()
+	}
+	if err == nil {
+		return res, nil
+	}
+	e := classify(ctx, err)
+	if c.question(e) == nil {
+		c.log(ctx, slog.LevelWarn, "call refused or failed", slog.String("code", string(e.Code)), slog.Any("cause", e.Cause))
+	}
+	return nil, e
+}
+
+// survive keeps the process alive when a handler of any method panics, and
+// gives every call of a tool a deadline.
+func survive(log *slog.Logger, deadline time.Duration) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					log.ErrorContext(ctx, "panic", "method", method, "type", fmt.Sprintf("%T", p))
+					res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+				}
+			}()
+			if method == "tools/call" {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, deadline)
+				defer cancel()
+			}
+			return next(ctx, method, req)
+		}
+	}
+}

@@ -127,7 +127,9 @@ func (c *Call) notSpent(ctx context.Context, err error) error {
 			e.Code = CodeConsentRejected
 			e.With("reason", r.reason)
 		case ForPerson, ForQuestion:
-			e.Code = r.person
+			if e.Code = r.person; e.Code == CodeHumanRequired {
+				e.WithHint("Make the call again, so that a person is asked anew.")
+			}
 		}
 		if known && len(one.ID) <= 64 {
 			e.With("approval_id", one.ID)

@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -63,8 +65,22 @@ func TestEachLayerHoldsTheBinary(t *testing.T) {
 		hello  = `{"channel_id":"` + general + `","content":"hello"}`
 		gone   = `{"channel_id":"` + lounge + `","__confirm":true}`
 	)
+	const (
+		hi      = `{"channel_id":"` + general + `","components":[{"type":10,"content":"Hi"}]`
+		other   = `{"channel_id":"` + general + `","components":[{"type":10,"content":"Ho"}]`
+		by      = `,"__confirm":true,"__confirm_hash":"<payload_hash>","__confirm_id":"<approval_id>"}`
+		tomo    = `{"recipient_id":"` + string(sandbox.DemoMember) + `"`
+		noor    = `{"recipient_id":"` + string(sandbox.DemoNewcomer) + `"`
+		agreed  = `,"__consent":true,"__consent_hash":"<consent_hash>","__consent_id":"<consent_id>"}`
+		layout  = "components_v2_send"
+		delete  = "channels_delete"
+		deleted = "DELETE /channels/" + lounge
+		opened  = "POST /users/@me/channels"
+	)
 	bot := "DISCORD_EXPECTED_BOT_ID=" + string(sandbox.BotID)
 	type step struct {
+		// args may hold the name of a field of an earlier answer, such as
+		// <approval_id>.
 		tool, args string
 		code       string // "" where it passes
 		wrote      string
@@ -124,14 +140,67 @@ func TestEachLayerHoldsTheBinary(t *testing.T) {
 			{"channels_delete", `{"channel_id":"` + lounge + `","__confirm":"true"}`, "DRY_RUN_PREVIEW", ""},
 			{"channels_delete", gone, "", "DELETE /channels/" + lounge},
 		}},
+		{"a preview is demanded", []string{"MCP_DRY_RUN=false", "MCP_REQUIRE_PREVIEW=true"}, []step{
+			{delete, gone, "PREVIEW_REQUIRED", ""},
+			{delete, gone, "PREVIEW_REQUIRED", ""}, // the refusal was none
+			{delete, `{"channel_id":"` + lounge + `"}`, "DRY_RUN_PREVIEW", ""},
+			{delete, `{"channel_id":"` + lounge + `","audit_reason":"another call","__confirm":true}`, "PREVIEW_REQUIRED", ""},
+			{delete, gone, "", deleted},
+		}},
+		{"facts", []string{"MCP_DRY_RUN=false"}, []step{
+			{delete, `{"channel_id":"` + lounge + `"}`, "DRY_RUN_PREVIEW", ""},
+			{"channels_modify", `{"channel_id":"` + lounge + `","name":"Lounge II"}`, "", "PATCH /channels/" + lounge},
+			{delete, gone, "FACTS_CHANGED", ""},
+			{delete, gone, "", deleted}, // the refusal showed the new ones
+		}},
+		{"consent is advice", nil, []step{
+			{"users_create_dm", tomo + `}`, "", opened},
+		}},
+		{"consent", []string{"MCP_DM_CONSENT_MODE=require"}, []step{
+			{"users_create_dm", tomo + `}`, "DM_CONSENT_REQUIRED", ""},
+			{"users_create_dm", tomo + `,"__consent":true}`, "DM_CONSENT_REQUIRED", ""},
+			{"users_create_dm", noor + agreed, "DM_CONSENT_REQUIRED", ""}, // and the consent in hand is hers now
+			{"users_create_dm", tomo + agreed, "DM_CONSENT_REQUIRED", ""},
+			{"users_create_dm", tomo + agreed, "", opened},
+			{"users_create_dm", tomo + agreed, "DM_CONSENT_REJECTED", ""},
+			{"users_create_dm", tomo + `,"__consent":true,"__consent_hash":"<consent_hash>","__consent_id":"nobody-issued-it"}`, "DM_CONSENT_REJECTED", ""},
+		}},
+		{"payload, not armed", nil, []step{
+			{layout, hi + `}`, "PAYLOAD_CONFIRMATION_REQUIRED", ""},
+			{layout, hi + by, "PAYLOAD_CONFIRMATION_REQUIRED", ""},
+		}},
+		{"payload", []string{"MCP_DRY_RUN=false"}, []step{
+			{layout, hi + `}`, "PAYLOAD_CONFIRMATION_REQUIRED", ""},
+			{layout, hi + `,"__confirm":true}`, "PAYLOAD_CONFIRMATION_REQUIRED", ""},
+			{layout, other + by, "PAYLOAD_CONFIRMATION_MISMATCH", ""}, // and what is in hand is for the other
+			{layout, hi + by, "PAYLOAD_CONFIRMATION_MISMATCH", ""},
+			{layout, hi + `,"__confirm":true,"__confirm_hash":"<payload_hash>","__confirm_id":"nobody-issued-it"}`, "PAYLOAD_CONFIRMATION_APPROVAL_MISSING", ""},
+			{layout, strings.Replace(hi, general, string(sandbox.DemoShowcase), 1) + by, "PAYLOAD_CONFIRMATION_MISMATCH", ""},
+			{layout, hi + `}`, "PAYLOAD_CONFIRMATION_REQUIRED", ""},
+			{layout, hi + by, "", send},
+			{layout, hi + by, "PAYLOAD_CONFIRMATION_APPROVAL_REPLAYED", ""},
+		}},
+		{"nobody can be asked", []string{"MCP_DRY_RUN=false", "MCP_HUMAN_APPROVAL=gated"}, []step{
+			{delete, gone, "HUMAN_APPROVAL_REQUIRED", ""},
+			{"messages_send", hello, "", send},
+		}},
+		{"nobody can be asked about any write", []string{"MCP_HUMAN_APPROVAL=writes"}, []step{
+			{"messages_send", hello, "HUMAN_APPROVAL_REQUIRED", ""},
+			{"messages_read", `{"channel_id":"` + general + `"}`, "", ""},
+		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			world, base := overLoopback(t)
 			s, end := agent(t, eras[1], append([]string{base}, row.env...), "serve")
 			defer end()
+			earlier := map[string]any{}
 			for _, step := range row.steps {
+				for name, value := range earlier {
+					step.args = strings.ReplaceAll(step.args, "<"+name+">", fmt.Sprint(value))
+				}
 				got := ask(t, s, step.tool, step.args)
+				maps.Copy(earlier, got.fields)
 				if got.Code != step.code {
 					t.Errorf("%s %s: got %q, want %q: %s", step.tool, step.args, got.Code, step.code, got.text)
 				}

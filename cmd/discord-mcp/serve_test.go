@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -29,12 +30,18 @@ var eras = []string{"2025-06-18", "2026-07-28"}
 // agent is a client of the SDK over a process of its own.
 func agent(t *testing.T, era string, env []string, args ...string) (*mcp.ClientSession, func()) {
 	t.Helper()
+	return agentWith(t, nil, era, env, args...)
+}
+
+// agentWith is an agent whose client can do more.
+func agentWith(t *testing.T, o *mcp.ClientOptions, era string, env []string, args ...string) (*mcp.ClientSession, func()) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	cmd := command(ctx, env, args...)
 	var stderr, traffic bytes.Buffer
 	cmd.Stderr = &stderr
 	transport := &mcp.LoggingTransport{Transport: &mcp.CommandTransport{Command: cmd}, Writer: &traffic}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).
 		Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		cancel()
@@ -56,11 +63,19 @@ type answer struct {
 	MessageID  string `json:"message_id"`
 	ApprovalID string `json:"approval_id"`
 	text       string
+	fields     map[string]any
 }
 
 func ask(t *testing.T, s *mcp.ClientSession, tool, arguments string) answer {
 	t.Helper()
-	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
+	return askWith(t, s, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
+}
+
+// askWith is ask with more than arguments.
+func askWith(t *testing.T, s *mcp.ClientSession, p *mcp.CallToolParams) answer {
+	t.Helper()
+	tool := p.Name
+	res, err := s.CallTool(t.Context(), p)
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
@@ -69,7 +84,7 @@ func ask(t *testing.T, s *mcp.ClientSession, tool, arguments string) answer {
 		t.Fatal(err)
 	}
 	var a answer
-	if err := json.Unmarshal(b, &a); err != nil {
+	if err := errors.Join(json.Unmarshal(b, &a), json.Unmarshal(b, &a.fields)); err != nil {
 		t.Fatalf("%s: %v in %s", tool, err, b)
 	}
 	for _, c := range res.Content {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/guildwarden/guildwarden/internal/postgrestest"
 )
 
 // limit is how long a step may take before it counts as one that hangs.
@@ -39,6 +41,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+		defer postgrestest.Stop()
 		return m.Run()
 	}())
 }

@@ -61,7 +61,7 @@ func (p ledgerPlace) open(key []byte) (kept Durable, err error) {
 		kept, err = openPostgres(p.at, key)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("MCP_LEDGER: %s. See that it is there, and that MCP_STATE_KEY is the one it was made with", mcpcore.Redact(err.Error())) // a driver may quote the address
+		return nil, fmt.Errorf("MCP_LEDGER: %s", mcpcore.Redact(err.Error())) // a driver may quote the address
 	}
 	return kept, nil
 }

@@ -61,6 +61,8 @@ func claim(path string) (string, error) {
 	switch f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); {
 	case err == nil:
 		return path, f.Close()
+	case errors.Is(err, os.ErrNotExist):
+		return "", fmt.Errorf("the folder of %s is not there; make it, and the file is made at the start: %w", path, os.ErrNotExist)
 	case !errors.Is(err, os.ErrExist):
 		return "", err
 	}

@@ -34,13 +34,17 @@ var credentials = []string{"token", "interaction_token", "bearer_token"}
 func planted(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
+		o := map[string]any{}
 		for k, inner := range v {
-			v[k] = planted(inner)
+			o[k] = planted(inner)
 		}
+		return o
 	case []any:
-		for i, inner := range v {
-			v[i] = planted(inner)
+		list := []any{}
+		for _, inner := range v {
+			list = append(list, planted(inner))
 		}
+		return list
 	case string:
 		switch {
 		case strings.HasPrefix(v, "data:"), strings.HasPrefix(v, "{"):

@@ -98,6 +98,8 @@ func (b *bench) call(tool, args string) answer {
 			b.Fatalf("%s: an error without a code: %s", tool, data)
 		}
 		a.code = e.Code
+	} else {
+		covered.took(tool, args)
 	}
 	return a
 }

@@ -1,6 +1,7 @@
 package discordtools_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -11,12 +12,30 @@ import (
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 )
 
-// covered is which tools had a row that succeeded and one that was refused.
+// covered is which tools had a row that succeeded and one that was refused, and
+// which arguments a successful call had.
 var covered coverage
 
 type coverage struct {
 	mu    sync.Mutex
 	tools map[string][2]bool // succeeded, refused
+	given map[string]bool    // "tool.argument"
+}
+
+// took notes the arguments of a call that succeeded.
+func (c *coverage) took(tool, args string) {
+	var given map[string]json.RawMessage
+	if json.Unmarshal([]byte(args), &given) != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.given == nil {
+		c.given = map[string]bool{}
+	}
+	for name := range given {
+		c.given[tool+"."+name] = true
+	}
 }
 
 func (c *coverage) note(tool string, succeeded bool) {
@@ -43,7 +62,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// withoutRows reports tools that lack a row; 0 when none does.
+// withoutRows reports tools that lack a row, and arguments in [local] that no
+// successful call had; 0 when there are none.
 func withoutRows() (status int) {
 	client, err := discordtools.NewClient(sandbox.New(sandbox.Options{}).Session(), discordtools.ClientOptions{})
 	if err != nil {
@@ -55,6 +75,14 @@ func withoutRows() (status int) {
 		for i, kind := range []string{"that succeeds", "that is refused"} {
 			if !seen[i] {
 				fmt.Fprintf(os.Stderr, "FAIL: %s has no row %s\n", t.Name, kind)
+				status = 1
+			}
+		}
+	}
+	for tool, args := range local {
+		for _, arg := range args {
+			if !covered.given[tool+"."+arg] {
+				fmt.Fprintf(os.Stderr, "FAIL: no call of %s sets %s\n", tool, arg)
 				status = 1
 			}
 		}

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/guildwarden/guildwarden/internal/postgrestest"
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
@@ -215,6 +216,41 @@ func TestADecisionFromTheTerminalToTheAudit(t *testing.T) {
 	}
 	if acted != 1 {
 		t.Errorf("it acted %d times:\n%s", acted, text)
+	}
+}
+
+// TestApproveInADatabase has the binary as it is, on databases as they are: the
+// call, the decision and the call again are processes of their own.
+func TestApproveInADatabase(t *testing.T) {
+	t.Parallel()
+	for name, ledger := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "approvals.db") },
+		"PostgreSQL": func(t *testing.T) string { return postgrestest.Schema(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.binary, r.env = func() (string, error) { return binary, nil }, append(r.env, "MCP_LEDGER="+ledger(t))
+			id := r.waits()
+			if again := r.waits(); again != id {
+				t.Error("the identical call is asked about twice")
+			}
+			if e := r.run(nil, "", "approvals", "list"); e.status != 0 || !strings.Contains(e.stdout, string(id)) || !strings.Contains(e.stdout, `message_id: "1200000000000000503"`) {
+				t.Errorf("%+v", e)
+			}
+			s := r.sit(nil, "", "approvals", "decide", string(id), "--approve")
+			s.asked()
+			s.types(r.ana + "\r")
+			if e := s.ends(); e.status != 0 || !strings.Contains(e.stdout, "Approved by ana") {
+				t.Errorf("%+v", e)
+			}
+			if e, _ := r.act(); e.status != 0 {
+				t.Errorf("the approved call does not act: %+v", e)
+			}
+			if again := r.waits(); again == id {
+				t.Error("one approval serves two calls")
+			}
+		})
 	}
 }
 

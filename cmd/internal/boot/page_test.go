@@ -51,33 +51,31 @@ func TestConfigurationPageIsWrittenFromTheTags(t *testing.T) {
 	}
 }
 
-// TestPagesNameRealSettings holds the tables that people write against the
+// TestReadmeNamesRealSettings holds the table that people write against the
 // settings there are.
-func TestPagesNameRealSettings(t *testing.T) {
+func TestReadmeNamesRealSettings(t *testing.T) {
 	t.Parallel()
 	known, a := boot.Names(), regexp.MustCompile("`([A-Z]+(?:_[A-Z]+)+)`")
-	for path, heading := range map[string]string{"../../../README.md": "\n## Settings\n", "../../../docs/telemetry.md": "\n## Settings of `discord-mcp`\n"} {
-		page, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+	page, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "\n## Settings\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := 0
+	for line := range strings.Lines(section) {
+		if !strings.HasPrefix(line, "| `") {
+			continue
 		}
-		_, section, found := strings.Cut(string(page), heading)
-		section, _, _ = strings.Cut(section, "\n## ")
-		rows := 0
-		for line := range strings.Lines(section) {
-			if !strings.HasPrefix(line, "| `") {
-				continue
-			}
-			rows++
-			first, _, _ := strings.Cut(line[2:], " | ")
-			for _, m := range a.FindAllStringSubmatch(first, -1) {
-				if !slices.Contains(known, m[1]) {
-					t.Errorf("%s speaks of %s, which is not a setting", path, m[1])
-				}
+		rows++
+		first, _, _ := strings.Cut(line[2:], " | ")
+		for _, m := range a.FindAllStringSubmatch(first, -1) {
+			if !slices.Contains(known, m[1]) {
+				t.Errorf("README speaks of %s, which is not a setting", m[1])
 			}
 		}
-		if !found || rows < 5 {
-			t.Errorf("%s has no table of settings", path)
-		}
+	}
+	if !found || rows < 5 {
+		t.Error("README has no table of settings")
 	}
 }

@@ -2,6 +2,7 @@ package discordtools
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/guildwarden/guildwarden/internal/canon"
@@ -264,9 +265,24 @@ func (t *templateText) speak(facts any, c contents) {
 	}{facts, c})
 }
 
+// partly is the contents with as much of the guild as fits, and what is said of
+// the rest. A deleted template cannot be read on.
+func (t *template) partly(deleted bool) (c contents, left remarks) {
+	shown, next := t.Guild.part(0)
+	if next > 0 {
+		said := fmt.Sprintf("Only %d of the template's %d channels are shown, for its size", next, len(t.Guild.Channels))
+		if !deleted {
+			said += fmt.Sprintf("; templates_get reads on with offset %d", next)
+		}
+		left.Warnings = []string{said}
+	}
+	return contents{Name: t.Name, Description: t.Description, Guild: &shown}, left
+}
+
 type templateSaved struct {
 	Template templateFields `json:"template" from:"@reply"`
 	templateText
+	remarks
 }
 
 // saveTemplate sends the call and shows the template that Discord answers with.
@@ -280,8 +296,9 @@ func saveTemplate[In any](ctx context.Context, a *api, _ In) (v templateSaved, e
 		return v, err
 	}
 	v.Template = t.templateFields
-	shown, _ := t.Guild.part(0)
-	v.speak(v.Template, contents{Name: t.Name, Description: t.Description, Guild: &shown})
+	texts, left := t.partly(a.call.Tool().Effect == mcpcore.Destroy)
+	v.remarks = left
+	v.speak(v.Template, texts)
 	return v, nil
 }
 

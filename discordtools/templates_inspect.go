@@ -10,6 +10,7 @@ type templateInspected struct {
 	Template  templateFields `json:"template"`
 	Blueprint blueprint      `json:"blueprint"`
 	templateText
+	remarks
 }
 
 // blueprint counts what a template holds.
@@ -50,11 +51,12 @@ func inspectTemplate(ctx context.Context, a *api, _ templateRef) (v templateInsp
 		return v, err
 	}
 	v.Template, v.Blueprint = t.templateFields, t.Guild.count()
-	shown, _ := t.Guild.part(0)
+	texts, left := t.partly(false)
+	v.remarks = left
 	v.speak(struct {
 		templateFields
 		Blueprint blueprint `json:"blueprint"`
-	}{v.Template, v.Blueprint}, contents{Name: t.Name, Description: t.Description, Guild: &shown})
+	}{v.Template, v.Blueprint}, texts)
 	return v, nil
 }
 

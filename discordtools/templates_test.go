@@ -308,6 +308,20 @@ func TestLargeTemplatesAreReadInParts(t *testing.T) {
 		}
 		offset = v.Next
 	}
+	for _, c := range []struct{ tool, args, says string }{ // what shows a part says so
+		{"templates_inspect", `{"template_code":"crew-7"}`, "templates_get reads on with offset"},
+		{"templates_modify", `{"guild_id":` + id(guild) + `,"template_code":"crew-7","name":"New"}`, "templates_get reads on with offset"},
+		{"templates_sync", `{"guild_id":` + id(guild) + `,"template_code":"crew-7"}`, "templates_get reads on with offset"},
+		{"templates_delete", `{"guild_id":` + id(guild) + `,"template_code":"crew-7","__confirm":true}`, "of the template's 461 channels are shown"},
+	} {
+		a := b.call(c.tool, c.args)
+		if a.code != "" || !strings.Contains(a.text, c.says) || missing(t, a.data, `{"warnings":["*"]}`) != "" {
+			t.Errorf("%s: code %q, warnings are missing: %s", c.tool, a.code, short(a.data))
+		}
+		if gone := c.tool == "templates_delete"; gone && strings.Contains(a.text, "reads on") {
+			t.Error("a deleted template is to be read on")
+		}
+	}
 	if len(seen) != 461 || calls < 2 {
 		t.Errorf("%d names in %d calls", len(seen), calls+1)
 	}

@@ -347,7 +347,7 @@ func sampleText(name string, p map[string]any, n int) string {
 		return "2026-03-15T10:00:00Z"
 	case p["format"] == "uri":
 		return "https://zq.example/" + name
-	case strings.HasPrefix(pattern, "^[0-9]{17"):
+	case strings.HasPrefix(pattern, "^[0-9]{17"), strings.Contains(description, "or ISO time"):
 		return discord.IDAt(now.Add(time.Duration(n-1000) * time.Second))
 	case strings.HasPrefix(pattern, "^[0-9]"):
 		return fmt.Sprint(1024 + n)

@@ -35,8 +35,8 @@ type auditLogGet struct {
 	ActionType int               `json:"action_type,omitempty" jsonschema:"only this kind, such as 20 kick, 22 ban, 24 member changed, 25 member's roles, 12 channel deleted, 72 message deleted" minimum:"1" maximum:"255"`
 	UserID     discord.UserID    `json:"user_id,omitempty" jsonschema:"only what this user did"`
 	TargetID   discord.Snowflake `json:"target_id,omitempty" jsonschema:"only what was done to this user, channel, role or other object"`
-	Before     discord.Snowflake `json:"before,omitempty" jsonschema:"only older than this entry"`
-	After      discord.Snowflake `json:"after,omitempty" jsonschema:"only newer than this entry"`
+	Before     string            `json:"before,omitempty" as:"moment" jsonschema:"only older than this entry or ISO time" minLength:"1" maxLength:"40"`
+	After      string            `json:"after,omitempty" as:"moment" jsonschema:"only newer than this entry or ISO time" minLength:"1" maxLength:"40"`
 	Limit      int               `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"50"`
 }
 

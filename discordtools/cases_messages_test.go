@@ -529,13 +529,13 @@ func TestL59SearchGoesOn(t *testing.T) {
 }
 
 // L59 History and member lists end at the first page.
-func TestL59CursorsAreIDs(t *testing.T) {
+func TestL59CursorsAreIDsOrTimes(t *testing.T) {
 	t.Parallel()
 	b := start(t)
 	b.world.ResetRequests()
 	for _, tool := range []string{"messages_read", "messages_search_recent"} {
 		for _, args := range []string{
-			`"before":"2026-03-14T00:00:00Z"`, `"after":"0"`, `"after":0`, `"before":` + id(news) + `,"after":` + id(news), `"limit":101`, `"limit":0`,
+			`"before":"2026-03-14T00:00:00"`, `"before":"2026-03-14"`, `"before":"yesterday"`, `"after":""`, `"after":"0"`, `"after":0`, `"before":` + id(news) + `,"after":` + id(news), `"limit":101`, `"limit":0`,
 		} {
 			if a := b.call(tool, `{"channel_id":`+id(general)+`,"query":"x",`+args+`}`); a.code != mcpcore.CodeValidation {
 				t.Errorf("%s with %s: code %q", tool, args, a.code)
@@ -544,5 +544,18 @@ func TestL59CursorsAreIDs(t *testing.T) {
 	}
 	if got := b.sent(); len(got) > 0 {
 		t.Errorf("Discord saw %q", got)
+	}
+	at, far := discord.IDAt(time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC)), discord.IDAt(time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC))
+	for _, call := range []struct{ tool, args, asks string }{
+		{"messages_read", `"channel_id":` + id(general) + `,"before":"2026-03-14T17:00:00+02:00"`, "before=" + at},
+		{"messages_read", `"channel_id":` + id(general) + `,"after":"2026-03-14T15:00:00Z"`, "after=" + at},
+		{"messages_read", `"channel_id":` + id(general) + `,"around":"2026-03-14T15:00:00Z"`, "around=" + at},
+		{"messages_search_recent", `"channel_id":` + id(general) + `,"query":"x","after":"2200-01-01T00:00:00Z"`, "after=" + far},
+		{"audit_log_get", `"guild_id":` + id(guild) + `,"before":"2026-03-14T15:00:00Z"`, "before=" + at},
+	} {
+		b.world.ResetRequests()
+		if a := b.call(call.tool, `{`+call.args+`}`); a.code != "" || !strings.Contains(strings.Join(b.sent(), " "), call.asks) {
+			t.Errorf("%s %s: code %q, Discord saw %q", call.tool, call.args, a.code, b.sent())
+		}
 	}
 }

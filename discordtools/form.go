@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -23,6 +24,7 @@ var forms = map[string]form{
 	"emoji":    {readEmoji},
 	"image":    {readImage},
 	"invite":   {readInvite},
+	"moment":   {readMoment},
 	"sound":    {readSound},
 	"template": {readTemplate},
 }
@@ -132,6 +134,19 @@ func readInvite(s string) (string, error) {
 		return "", errors.New("must be the invite's code alone, which is the last part of its address")
 	}
 	return "", errors.New("must be an invite's code: 1 to 32 letters, digits and hyphens")
+}
+
+// readMoment accepts the id of what was made at a moment, or the moment itself,
+// which becomes the id of what is made then.
+func readMoment(s string) (string, error) {
+	if discord.CheckID(s) == nil {
+		return s, nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return "", errors.New("must be an id of 17 to 20 digits, or a time with its offset such as 2026-03-14T15:09:26Z")
+	}
+	return discord.IDAt(t), nil
 }
 
 var templateCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)

@@ -154,10 +154,10 @@ var sendNeeds = []mcpcore.Need{
 
 type messagesRead struct {
 	channelRef
-	Before discord.MessageID `json:"before,omitempty" jsonschema:"only older than this id"`
-	After  discord.MessageID `json:"after,omitempty" jsonschema:"only newer than this id"`
-	Around discord.MessageID `json:"around,omitempty" jsonschema:"the messages around this id"`
-	Limit  int               `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"50"`
+	Before string `json:"before,omitempty" as:"moment" jsonschema:"only older than this id or ISO time" minLength:"1" maxLength:"40"`
+	After  string `json:"after,omitempty" as:"moment" jsonschema:"only newer than this id or ISO time" minLength:"1" maxLength:"40"`
+	Around string `json:"around,omitempty" as:"moment" jsonschema:"the messages around this id or ISO time" minLength:"1" maxLength:"40"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"how many" minimum:"1" maximum:"100" default:"50"`
 }
 
 type messagesPage struct {
@@ -187,8 +187,11 @@ func (v *messagesPage) anchor(call *mcpcore.Call) int {
 	if call.Has("after") {
 		return len(v.Messages) - 1
 	}
-	around := discord.MessageID(call.Text("around"))
-	return max(0, slices.IndexFunc(v.Messages, func(m messageItem) bool { return m.ID == around }))
+	around, err := readMoment(call.Text("around"))
+	if err != nil {
+		return 0 // not asked for
+	}
+	return max(0, slices.IndexFunc(v.Messages, func(m messageItem) bool { return byID(m.ID, discord.MessageID(around)) <= 0 }))
 }
 
 func (v *messagesPage) shown() []shown {

@@ -11,10 +11,10 @@ import (
 
 type messagesSearch struct {
 	channelRef
-	Query  string            `json:"query" in:"local" jsonschema:"text to look for; it is not sent to Discord" minLength:"1" maxLength:"200"`
-	Before discord.MessageID `json:"before,omitempty" jsonschema:"only older than this id"`
-	After  discord.MessageID `json:"after,omitempty" jsonschema:"only newer than this id"`
-	Limit  int               `json:"limit,omitempty" jsonschema:"how many messages to look through" minimum:"1" maximum:"100" default:"100"`
+	Query  string `json:"query" in:"local" jsonschema:"text to look for; it is not sent to Discord" minLength:"1" maxLength:"200"`
+	Before string `json:"before,omitempty" as:"moment" jsonschema:"only older than this id or ISO time" minLength:"1" maxLength:"40"`
+	After  string `json:"after,omitempty" as:"moment" jsonschema:"only newer than this id or ISO time" minLength:"1" maxLength:"40"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"how many messages to look through" minimum:"1" maximum:"100" default:"100"`
 }
 
 type messagesFound struct {

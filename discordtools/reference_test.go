@@ -366,7 +366,7 @@ func (o versus) narrower(ours, theirs node, own []node, path string) (problems [
 	}
 	for _, word := range []string{"maximum", "maxLength", "maxItems"} {
 		if mine, ok := bound(ours, word); ok {
-			if yours, ok := bound(theirs, word); (!ok || mine < yours) && !(word == "maxItems" && rows(mine, path)) {
+			if yours, ok := bound(theirs, word); (!ok || mine < yours) && !(word == "maxItems" && rows(mine, path)) && !(word == "maxLength" && shorter(theirs, int(mine))) {
 				problem(word, "%s %v, there %v", word, ours[word], theirs[word])
 			}
 		}
@@ -438,6 +438,19 @@ func covers(ours, theirs string) bool {
 		}
 		return mine.low <= yours.low && (mine.high < 0 || yours.high >= 0 && yours.high <= mine.high)
 	})
+}
+
+// shorter reports whether the pattern of a schema takes no longer text.
+func shorter(theirs node, most int) bool {
+	pattern, _ := theirs["pattern"].(string)
+	n := 0
+	for _, r := range rowsOf(pattern) {
+		if r.high < 0 {
+			return false
+		}
+		n += r.high
+	}
+	return n > 0 && n <= most
 }
 
 // row is so many characters of some ranges, -1 for any number.

@@ -58,6 +58,26 @@ func TestEveryCodeReachesTheClient(t *testing.T) {
 	}
 }
 
+func TestTextOfAnError(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		err  error
+		want string
+	}{
+		{mcpcore.Errorf(mcpcore.CodeNotFound, "it is gone"), "It is gone.\n"},
+		{mcpcore.Errorf(mcpcore.CodeNotFound, "it is gone."), "It is gone.\n"},
+		{mcpcore.Errorf(mcpcore.CodeToolNotAvailable, "no; did you mean %q?", "x"), "No; did you mean \"x\"?\n"},
+		{mcpcore.Errorf(mcpcore.CodeConsentRequired, "not yet").With("recipient_id", "1").With("consent_hash", "h\u202e").With("other", "unseen"), "Not yet.\n\n- recipient_id: \"1\"\n- consent_hash: \"h\\u202e\"\n\n"},
+	} {
+		d := &desk{}
+		deps := d.deps()
+		deps.Tools[1] = acting(d, func(context.Context, *mcpcore.Call) error { return row.err })
+		if got := connect(t, deps).call(t, "ticket_update", goodUpdate).text; !strings.Contains(got, row.want) || strings.Contains(got, "unseen") {
+			t.Errorf("got\n%s\nwant\n%s", got, row.want)
+		}
+	}
+}
+
 func TestWhatIsNoCodeOfOursIsInternal(t *testing.T) {
 	t.Parallel()
 	var none *mcpcore.Error

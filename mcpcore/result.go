@@ -133,7 +133,7 @@ func (r *Result) reply(c *Call) *mcp.CallToolResult {
 		}
 	}
 	for _, n := range r.Notes {
-		text += "\n\n" + sentence(strings.TrimSuffix(n, ".")) + "."
+		text += "\n\n" + sentence(n)
 	}
 	if len(c.extra) > 0 {
 		text += "\n\nIgnored, because this tool does not take it: " + strings.Join(c.extra, ", ") + "."
@@ -214,7 +214,7 @@ func (e *Error) text(hint string) string {
 		}
 		b.WriteByte('\n')
 	} else if e.Detail != "" {
-		fmt.Fprintf(&b, "%s.\n\n", strings.TrimSuffix(sentence(e.Detail), "."))
+		fmt.Fprintf(&b, "%s\n\n", sentence(e.Detail))
 	}
 	if facts, ok := e.Fields["facts"].(Facts); ok {
 		b.WriteString(fence.Text(fence.Facts, facts.lines()))
@@ -222,8 +222,25 @@ func (e *Error) text(hint string) string {
 	}
 	if preview, ok := e.Fields["preview"].(json.RawMessage); ok {
 		fmt.Fprintf(&b, "Preview: `%s`\n\n", visible(preview))
+	} else if lines := e.carried(); lines != "" {
+		b.WriteString(lines)
+		b.WriteByte('\n')
 	}
 	b.WriteString(hint)
+	return b.String()
+}
+
+// carried lists the fields that the next call or its user needs, for hosts that
+// show a model the text alone. A preview holds them itself.
+func (e *Error) carried() string {
+	var b strings.Builder
+	for _, name := range []string{"recipient_id", "consent_hash", "consent_id", "consent_expires_at", "approval_id", "approval_expires_at"} {
+		if value, ok := e.Fields[name]; ok {
+			if raw, err := encode(value); err == nil {
+				fmt.Fprintf(&b, "- %s: %s\n", name, visible(raw))
+			}
+		}
+	}
 	return b.String()
 }
 
@@ -242,14 +259,17 @@ func visible(raw []byte) string {
 	return b.String()
 }
 
-// sentence is s with its first letter in upper case, unless it starts with the
-// name of an argument.
+// sentence is s with an end, and with its first letter in upper case, unless it
+// starts with the name of an argument.
 func sentence(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
-	if first, _, _ := strings.Cut(s, " "); strings.ContainsAny(first, "_:.") || r == utf8.RuneError {
+	if first, _, _ := strings.Cut(s, " "); !strings.ContainsAny(first, "_:.") && r != utf8.RuneError {
+		s = strings.ToUpper(string(r)) + s[size:]
+	}
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") {
 		return s
 	}
-	return strings.ToUpper(string(r)) + s[size:]
+	return s + "."
 }
 
 // classify makes an [*Error] of what a chain returned, telling a client that

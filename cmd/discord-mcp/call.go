@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 )
@@ -50,6 +51,9 @@ tool succeeded, 1 when it was refused or failed, 2 when it could not be called.`
 			return exitStatus(2)
 		}
 		res, err := callOnce(cmd.Context(), s.mcp, args[0], arguments)
+		if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code == jsonrpc.CodeInvalidParams {
+			err = fmt.Errorf("%s; to see all there are, run: discord-mcp tools", e.Message)
+		}
 		if err = errors.Join(err, s.close()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return exitStatus(2)

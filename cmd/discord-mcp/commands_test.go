@@ -52,7 +52,7 @@ func TestCall(t *testing.T) {
 		"failed at Discord":      {[]string{"messages_get", `{"channel_id":"` + general + `","message_id":"1200000000000000999"}`}, "", 1, "code", "DISCORD_NOT_FOUND"},
 		"malformed arguments":    {[]string{"messages_read", `{"channel":"x"}`}, "", 1, "code", "VALIDATION_FAILED"},
 		"no arguments":           {[]string{"messages_read"}, "", 1, "code", "channel_id"},
-		"unknown tool":           {[]string{"no_such_tool", `{}`}, "", 2, "", "no_such_tool"},
+		"unknown tool":           {[]string{"no_such_tool", `{}`}, "", 2, "", `unknown tool "no_such_tool"; to see all there are, run: discord-mcp tools`},
 		"no JSON":                {[]string{"messages_read", `{`}, "", 2, "", "not valid JSON"},
 		"no JSON on stdin":       {[]string{"messages_read", "-"}, "", 2, "", "not valid JSON"},
 		"no tool":                {nil, "", 2, "", "name of a tool"},

@@ -201,6 +201,11 @@ func TestEachLayerHoldsTheBinary(t *testing.T) {
 				}
 				got := ask(t, s, step.tool, step.args)
 				maps.Copy(earlier, got.fields)
+				for _, name := range []string{"approval_id", "payload_hash", "consent_id", "consent_hash"} {
+					if value, ok := got.fields[name].(string); ok && !strings.Contains(got.text, value) {
+						t.Errorf("%s: who reads the text alone does not see %s: %s", step.tool, name, got.text)
+					}
+				}
 				if got.Code != step.code {
 					t.Errorf("%s %s: got %q, want %q: %s", step.tool, step.args, got.Code, step.code, got.text)
 				}

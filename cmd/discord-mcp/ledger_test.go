@@ -187,7 +187,7 @@ func (r *rig) calls(more []string, tool, args string) (ended, refused) {
 func (r *rig) waits() mcpcore.ApprovalID {
 	r.t.Helper()
 	e, answer := r.act()
-	if e.status != 1 || answer.Code != mcpcore.CodeHumanPending || answer.ID == "" {
+	if e.status != 1 || answer.Code != mcpcore.CodeHumanPending || answer.ID == "" || !strings.Contains(e.stderr, string(answer.ID)) {
 		r.t.Fatalf("no person is asked: %+v", e)
 	}
 	return answer.ID

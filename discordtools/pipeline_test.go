@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -410,50 +411,69 @@ func TestPipelineOutOfTime(t *testing.T) {
 	}
 }
 
-// Progress is told step by step, in both eras, to clients that want it.
+// Progress is told step by step.
 func TestPipelineTellsItsProgress(t *testing.T) {
 	t.Parallel()
+	tellsProgress(t, nil, "mcp_pipeline", `{"steps":[`+echoStep("a", "1")+`,`+echoStep("b", "2")+`]}`,
+		"0/2 step 1 of 2: echo", "1/2 step 2 of 2: echo", "2/2 done")
+}
+
+// tellsProgress makes a call in both eras and wants to be told these words; a
+// client that asks for no progress is told nothing.
+func tellsProgress(t *testing.T, setup func(*sandbox.Discord), tool, args string, words ...string) {
+	t.Helper()
+	clock := func() time.Time { return now }
 	for _, era := range eras {
-		world := sandbox.Demo()
-		deps := discordtools.Deps{Session: world.Session()}
-		echoes(&deps)
-		server, err := discordtools.BuildServer(deps)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ct, st := mcp.NewInMemoryTransports()
-		if _, err := server.Connect(t.Context(), st, nil); err != nil {
-			t.Fatal(err)
-		}
-		told := make(chan string, 16)
-		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-			ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-				told <- fmt.Sprintf("%v/%v %s", r.Params.Progress, r.Params.Total, r.Params.Message)
-			},
-		})
-		session, err := client.Connect(t.Context(), ct, &mcp.ClientSessionOptions{ProtocolVersion: era})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := &mcp.CallToolParams{Name: "mcp_pipeline", Arguments: json.RawMessage(`{"steps":[` + echoStep("a", "1") + `,` + echoStep("b", "2") + `]}`)}
-		for _, token := range []any{nil, "p"} { // the first call asks for none, and gets none
+		for _, token := range []any{nil, "p"} {
+			world := sandbox.DemoWith(sandbox.Options{Clock: clock})
+			if setup != nil {
+				setup(world)
+			}
+			deps := discordtools.Deps{Session: world.Session(), Config: discordtools.Config{Armed: true}, Clock: clock}
+			echoes(&deps)
+			server, err := discordtools.BuildServer(deps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ct, st := mcp.NewInMemoryTransports()
+			if _, err := server.Connect(t.Context(), st, nil); err != nil {
+				t.Fatal(err)
+			}
+			told := make(chan string, 16)
+			client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+				ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+					told <- fmt.Sprintf("%v/%v %s", r.Params.Progress, r.Params.Total, r.Params.Message)
+				},
+			})
+			session, err := client.Connect(t.Context(), ct, &mcp.ClientSessionOptions{ProtocolVersion: era})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}
 			if token != nil {
 				p.SetProgressToken(token)
 			}
-			if _, err := session.CallTool(t.Context(), p); err != nil {
-				t.Fatal(err)
+			if res, err := session.CallTool(t.Context(), p); err != nil || res.IsError {
+				t.Fatal(err, res)
 			}
-		}
-		for _, want := range []string{"0/2 step 1 of 2: echo", "1/2 step 2 of 2: echo", "2/2 done"} {
-			select {
-			case got := <-told:
-				if got != want {
-					t.Errorf("%s: told %s, want %s", era, got, want)
+			if token == nil {
+				if len(told) > 0 {
+					t.Errorf("%s: told %s unasked", era, <-told)
 				}
-			case <-t.Context().Done():
-				t.Fatalf("%s: %s was not told", era, want)
+				_ = session.Close()
+				continue
 			}
+			for _, want := range words {
+				select {
+				case got := <-told:
+					if got != want {
+						t.Errorf("%s: told %s, want %s", era, got, want)
+					}
+				case <-t.Context().Done():
+					t.Fatalf("%s: %s was not told", era, want)
+				}
+			}
+			_ = session.Close()
 		}
-		_ = session.Close()
 	}
 }

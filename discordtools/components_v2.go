@@ -46,13 +46,14 @@ func componentsV2() category {
 			Title: "Edit a Components V2 message",
 			Doc: `Replaces the layout of one of the bot's own messages. A message of text and embeds
 				becomes a Components V2 message for good: its text, embeds and stickers go, and a poll
-				cannot be edited this way. Nobody is notified again unless allowed_mentions says so.`,
+				cannot be edited this way. With files, of the old ones only those in attachments stay.
+				Nobody is notified again unless allowed_mentions says so.`,
 			Route:     "PATCH /channels/{channel_id}/messages/{message_id}",
 			Gate:      mcpcore.Payload,
 			Needs:     discord.ViewChannel,
 			NeedsWhen: []mcpcore.Need{{Arg: "files", Permissions: discord.AttachFiles}},
 			Rules:     append([]mcpcore.Rule{layoutRule}, mentionRules...),
-			Redact:    []string{"components", "files"},
+			Redact:    []string{"components", "files", "attachments"},
 			Set:       append([]added{layoutFlags, noMentions}, legacyNulls...),
 			Payload:   reviewEdit,
 		},
@@ -154,6 +155,7 @@ func sendComponents(ctx context.Context, a *api, in componentsSend) (v component
 type componentsEdit struct {
 	messageRef
 	layout
+	keptFiles
 }
 
 // layoutFlags marks a message as one of components alone, for good.

@@ -69,13 +69,14 @@ func messages() category {
 		write[messagesEdit, messageEdited]{
 			Name:  "messages_edit",
 			Title: "Edit a message",
-			Doc: `Changes the text or the embeds of one of the bot's own messages. Others' messages
+			Doc: `Changes text, embeds or files of one of the bot's own messages. Others' messages
 				cannot be edited. Nobody is notified again unless allowed_mentions says so.`,
-			Route:  "PATCH /channels/{channel_id}/messages/{message_id}",
-			Needs:  discord.ViewChannel,
-			Rules:  append([]mcpcore.Rule{mcpcore.AnyOf("content", "embeds")}, mentionRules...),
-			Redact: []string{"content", "embeds"},
-			Set:    []added{noMentions},
+			Route:     "PATCH /channels/{channel_id}/messages/{message_id}",
+			Needs:     discord.ViewChannel,
+			NeedsWhen: []mcpcore.Need{{Arg: "files", Permissions: discord.AttachFiles}},
+			Rules:     append([]mcpcore.Rule{anyGiven("content", "embeds", "files", "attachments")}, mentionRules...),
+			Redact:    []string{"content", "embeds", "files", "attachments"},
+			Set:       []added{noMentions},
 		},
 		destroy[messageRef, messageDeleted]{
 			Name:  "messages_delete",
@@ -280,6 +281,7 @@ type messagesEdit struct {
 	messageRef
 	Content *string  `json:"content,omitempty" jsonschema:"new text; null removes it" maxLength:"2000"`
 	Embeds  *[]embed `json:"embeds,omitempty" jsonschema:"new embeds instead of the old; null removes them" maxItems:"10"`
+	filesEdit
 	allowedMentions
 }
 

@@ -31,13 +31,23 @@ type tokenMessage struct {
 type tokenEdit struct {
 	Content *string  `json:"content,omitempty" jsonschema:"new text; null removes it" maxLength:"2000"`
 	Embeds  *[]embed `json:"embeds,omitempty" jsonschema:"new embeds instead of the old; null removes them" maxItems:"10"`
-	Files   []upload `json:"files,omitempty" in:"files" jsonschema:"files to attach, 10 MiB each; what attachments does not list goes" maxItems:"10"`
+	filesEdit
 	allowedMentions
-	Components  *[]json.RawMessage         `json:"components,omitempty" jsonschema:"action rows instead of the old; null removes them" maxItems:"5"`
-	Attachments []attachmentInput          `json:"attachments,omitempty" jsonschema:"attachments that stay" maxItems:"10"`
-	Poll        map[string]json.RawMessage `json:"poll,omitempty" jsonschema:"a poll as when sending, into a deferred response alone"`
-	Flags       int                        `json:"flags,omitempty" jsonschema:"4 hides link previews, 0 shows them" enum:"0,4"`
+	Components *[]json.RawMessage         `json:"components,omitempty" jsonschema:"action rows instead of the old; null removes them" maxItems:"5"`
+	Poll       map[string]json.RawMessage `json:"poll,omitempty" jsonschema:"a poll as when sending, into a deferred response alone"`
+	Flags      int                        `json:"flags,omitempty" jsonschema:"4 hides link previews, 0 shows them" enum:"0,4"`
 	packedBody
+}
+
+// filesEdit is what becomes of a message's files when it is edited.
+type filesEdit struct {
+	Files []upload `json:"files,omitempty" in:"files" jsonschema:"files to attach, 10 MiB each; what attachments does not list goes" maxItems:"10"`
+	keptFiles
+}
+
+// keptFiles are those that the message has already.
+type keptFiles struct {
+	Attachments []attachmentInput `json:"attachments,omitempty" jsonschema:"attachments that stay" maxItems:"10"`
 }
 
 type packedBody struct {

@@ -267,32 +267,50 @@ func TestL16WebhooksInForums(t *testing.T) {
 func TestEditKeepsAttachments(t *testing.T) {
 	t.Parallel()
 	const first, second = "1200000000000000691", "1200000000000000692"
-	for more, want := range map[string][]string{
-		`"content":"x"`: {first, second},
-		`"files":[{"name":"c.txt","data":"aGVsbG8="}]`:                                        {"c.txt"},
-		`"attachments":[{"id":"` + second + `"}]`:                                             {second},
-		`"attachments":[{"id":"` + first + `"}],"files":[{"name":"c.txt","data":"aGVsbG8="}]`: {first, "c.txt"},
-		`"attachments":[],"content":"x"`:                                                      {},
+	layout := func(name string) string {
+		return `"components":[{"type":10,"content":"x"},{"type":13,"file":{"url":"attachment://` + name + `"}}]`
+	}
+	const file, keep = `"files":[{"name":"c.txt","data":"aGVsbG8="}]`, `"attachments":[{"id":"` + first + `"}]`
+	for _, tool := range []struct {
+		name, at, says string
+		shows          func(file string) string
+	}{
+		{"webhooks_edit_message", ofHook, `"content":"x"`, func(string) string { return `"content":"x"` }},
+		{"messages_edit", `"channel_id":` + id(announc) + `,"message_id":` + id(hookSent), `"content":"x"`, func(string) string { return `"content":"x"` }},
+		{"components_v2_edit", `"channel_id":` + id(announc) + `,"message_id":` + id(hookSent), `"components":[{"type":10,"content":"x"}]`, layout},
 	} {
-		b := start(t)
-		b.world.AddMessage(sandbox.DemoAnnouncements, sandbox.Message{
-			ID: hookSent, Author: discord.UserID(hook), Webhook: sandbox.DemoWebhook, Content: "1.4.3",
-			Attachments: []sandbox.Attachment{{ID: first, Name: "a.txt"}, {ID: second, Name: "b.txt"}},
-		})
-		if a := b.call("webhooks_edit_message", `{`+ofHook+`,`+more+`}`); a.code != "" {
-			t.Fatal(a.text)
-		}
-		m, _ := b.world.Message(sandbox.DemoAnnouncements, hookSent)
-		var got []string
-		for _, a := range m.Attachments {
-			if a.ID == first || a.ID == second {
-				got = append(got, string(a.ID))
-			} else {
-				got = append(got, a.Name)
+		for more, want := range map[string][]string{
+			tool.says:                                     {first, second},
+			tool.shows("c.txt") + `,` + file:              {"c.txt"},
+			tool.shows("a.txt") + `,` + keep:              {first},
+			tool.shows("c.txt") + `,` + file + `,` + keep: {first, "c.txt"},
+			tool.says + `,"attachments":[]`:               {},
+		} {
+			b := start(t)
+			m := sandbox.Message{ID: hookSent, Author: sandbox.BotID, Content: "1.4.3", Attachments: []sandbox.Attachment{{ID: first, Name: "a.txt"}, {ID: second, Name: "b.txt"}}}
+			if tool.name == "webhooks_edit_message" {
+				m.Author, m.Webhook = discord.UserID(hook), sandbox.DemoWebhook
 			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", more, got, want)
+			b.world.AddMessage(sandbox.DemoAnnouncements, m)
+			args := `{` + tool.at + `,` + more + `}`
+			if tool.name == "components_v2_edit" {
+				args = b.approve(tool.name, args)
+			}
+			if a := b.call(tool.name, args); a.code != "" {
+				t.Fatal(tool.name, more, a.text)
+			}
+			m, _ = b.world.Message(sandbox.DemoAnnouncements, hookSent)
+			var got []string
+			for _, a := range m.Attachments {
+				if a.ID == first || a.ID == second {
+					got = append(got, string(a.ID))
+				} else {
+					got = append(got, a.Name)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s %s: %q, want %q", tool.name, more, got, want)
+			}
 		}
 	}
 }

@@ -145,7 +145,9 @@ func count(yes bool) int {
 func TestBulkDeleteTellsItsProgress(t *testing.T) {
 	t.Parallel()
 	scratch := written(sandbox.DemoWith(sandbox.Options{Clock: func() time.Time { return now }}), sandbox.DemoGeneral, 130, now.Add(-2*time.Hour), sandbox.Message{})
-	setup := func(d *sandbox.Discord) { written(d, sandbox.DemoGeneral, 130, now.Add(-2*time.Hour), sandbox.Message{}) }
+	setup := func(d *sandbox.Discord) {
+		written(d, sandbox.DemoGeneral, 130, now.Add(-2*time.Hour), sandbox.Message{})
+	}
 	args := object(t, "channel_id", general, "message_ids", []discord.MessageID{scratch[0], scratch[129]}, "__confirm", true)
 	tellsProgress(t, setup, "messages_bulk_delete", args, "0/4 looking for the messages", "1/4 looking for the messages", "3/4 deleting 2 messages")
 }

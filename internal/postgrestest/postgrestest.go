@@ -4,6 +4,7 @@
 package postgrestest
 
 import (
+	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
@@ -154,8 +155,8 @@ func Schema(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		defer db.Close()
-		if _, err := db.Exec("DROP SCHEMA " + name + " CASCADE"); err != nil {
+		_, err := db.ExecContext(context.Background(), "DROP SCHEMA "+name+" CASCADE")
+		if err = errors.Join(err, db.Close()); err != nil {
 			t.Error(err)
 		}
 	})

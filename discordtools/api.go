@@ -22,9 +22,10 @@ type api struct {
 
 // send sends the call's own route by the plain rule: arguments named in the
 // template into the path, the rest into query or body, exactly the keys that
-// the caller gave, and what the declaration adds.
-func (a *api) send(ctx context.Context) (*Response, error) {
-	r, err := a.request()
+// the caller gave, and what the declaration adds. made are members of the body
+// that Run made.
+func (a *api) send(ctx context.Context, made ...member) (*Response, error) {
+	r, err := a.request(made...)
 	if err != nil {
 		return nil, err
 	}

@@ -167,15 +167,7 @@ type rulesPage struct {
 }
 
 func (v *rulesPage) derive(*mcpcore.Call) {
-	type named struct {
-		ID   discord.RuleID `json:"id"`
-		Name string         `json:"name"`
-	}
-	names := make([]named, len(v.Rules))
-	for i, r := range v.Rules {
-		names[i] = named{r.ID, r.Name}
-	}
-	v.UntrustedNames = fencedJSON(fence.ChannelTopic, names)
+	v.UntrustedNames = fencedNames(fence.ChannelTopic, v.Rules, func(r ruleFields) titled[discord.RuleID] { return titled[discord.RuleID]{r.ID, r.Name} })
 }
 
 type ruleDeleted struct {

@@ -148,7 +148,7 @@ func sendComponents(ctx context.Context, a *api, in componentsSend) (v component
 	if err := a.project(reply, &v); err != nil {
 		return v, err
 	}
-	v.JumpURL, v.Count = jumpURL(a.guildOf(ctx, v.ChannelID), v.ChannelID, v.MessageID), len(in.Components)
+	v.JumpURL, v.Count = a.jumpURL(ctx, v.ChannelID, v.MessageID), len(in.Components)
 	return v, nil
 }
 
@@ -206,17 +206,13 @@ func sendTemplate(ctx context.Context, a *api, in templateSend) (v templateSent,
 	if err != nil {
 		return v, fmt.Errorf("encode layout: %w", err)
 	}
-	r, err := a.request(member{"components", parts})
-	if err != nil {
-		return v, err
-	}
-	reply, err := a.deliver(ctx, r)
+	reply, err := a.send(ctx, member{"components", parts})
 	if err != nil {
 		return v, err
 	}
 	if err := a.project(reply, &v); err != nil {
 		return v, err
 	}
-	v.JumpURL = jumpURL(a.guildOf(ctx, v.ChannelID), v.ChannelID, v.MessageID)
+	v.JumpURL = a.jumpURL(ctx, v.ChannelID, v.MessageID)
 	return v, nil
 }

@@ -130,11 +130,7 @@ func followUp(ctx context.Context, a *api, in interactionsFollowUp) (v tokenMess
 	if in.Ephemeral {
 		made = []member{{"flags", []byte(strconv.Itoa(in.Flags | ephemeral))}}
 	}
-	r, err := a.request(made...)
-	if err != nil {
-		return v, err
-	}
-	reply, err := a.deliver(ctx, r)
+	reply, err := a.send(ctx, made...)
 	if err != nil {
 		return v, err
 	}

@@ -158,7 +158,7 @@ type onward[ID ~string] struct {
 // cut on both sides. A list with the greatest id first goes the other way.
 func (o *onward[ID]) lead(call *mcpcore.Call, p page, first, last ID) {
 	back := call.Has("before")
-	if compareIDs(last, first) < 0 {
+	if discord.CompareIDs(last, first) < 0 {
 		first, last, back = last, first, !call.Has("after")
 	}
 	if p.HasMore && back {

@@ -266,8 +266,13 @@ func postMessage(ctx context.Context, a *api, _ messagesSend) (v messageSent, er
 	if err := a.project(reply, &v); err != nil {
 		return v, err
 	}
-	v.JumpURL = jumpURL(a.guildOf(ctx, v.ChannelID), v.ChannelID, v.MessageID)
+	v.JumpURL = a.jumpURL(ctx, v.ChannelID, v.MessageID)
 	return v, nil
+}
+
+// jumpURL is the address of a message. The tool must declare [routeChannel].
+func (a *api) jumpURL(ctx context.Context, channel discord.ChannelID, message discord.MessageID) string {
+	return jumpURL(a.guildOf(ctx, channel), channel, message)
 }
 
 func jumpURL(guild discord.GuildID, channel discord.ChannelID, message discord.MessageID) string {

@@ -153,11 +153,7 @@ func replaceOnboarding(ctx context.Context, a *api, _ onboardingModify) (v onboa
 	if err != nil {
 		return v, fmt.Errorf("write prompts: %w", err)
 	}
-	r, err := a.request(member{"prompts", raw})
-	if err != nil {
-		return v, err
-	}
-	reply, err := a.deliver(ctx, r)
+	reply, err := a.send(ctx, member{"prompts", raw})
 	if err != nil {
 		return v, err
 	}

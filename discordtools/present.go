@@ -225,6 +225,21 @@ func cut(call *mcpcore.Call, v, list reflect.Value) bool {
 	return false
 }
 
+// titled is the name that users gave something.
+type titled[ID ~string] struct {
+	ID   ID     `json:"id"`
+	Name string `json:"name"`
+}
+
+// fencedNames is a fenced copy of the names of a list.
+func fencedNames[T any, ID ~string](kind fence.Kind, items []T, of func(T) titled[ID]) string {
+	names := make([]titled[ID], len(items))
+	for i, item := range items {
+		names[i] = of(item)
+	}
+	return fencedJSON(kind, names)
+}
+
 // fencedJSON is a fenced copy of texts that Discord users wrote.
 func fencedJSON(kind fence.Kind, v any) string {
 	b, err := canon.Marshal(v)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -66,15 +65,7 @@ func (r rank) compare(other rank) int {
 	if r.Position != other.Position {
 		return other.Position - r.Position
 	}
-	return compareIDs(r.ID, other.ID)
-}
-
-// compareIDs orders ids by the time they were made, the oldest first.
-func compareIDs[ID ~string](a, b ID) int {
-	if n := len(a) - len(b); n != 0 {
-		return n
-	}
-	return strings.Compare(string(a), string(b))
+	return discord.CompareIDs(r.ID, other.ID)
 }
 
 // above reports whether r stands above other.

@@ -191,8 +191,13 @@ func (g *guildIndex) overwrite(ctx context.Context, ref middleware.GuildRef) (di
 
 // member tells whether a user is a member of the guild, "" when not.
 func (g *guildIndex) member(ctx context.Context, ref middleware.GuildRef) (discord.GuildID, error) {
-	err := get(ctx, g.rest, routeMember, map[string]string{"guild_id": string(ref.In), "user_id": ref.ID}, nil)
-	switch {
+	return g.found(ctx, ref, routeMember, "user_id")
+}
+
+// found is the guild when Discord has the thing under the route in it, "" when it
+// knows none. name is the route's for its id.
+func (g *guildIndex) found(ctx context.Context, ref middleware.GuildRef, route, name string) (discord.GuildID, error) {
+	switch err := get(ctx, g.rest, route, map[string]string{"guild_id": string(ref.In), name: ref.ID}, nil); {
 	case gone(err):
 		return "", nil
 	case err != nil:
@@ -256,13 +261,7 @@ func (g *guildIndex) part(ctx context.Context, ref middleware.GuildRef) (discord
 		return ref.In, nil
 	}
 	at := parts[ref.Kind]
-	switch err := get(ctx, g.rest, at.route, map[string]string{"guild_id": string(ref.In), at.name: ref.ID}, nil); {
-	case gone(err):
-		return "", nil
-	case err != nil:
-		return "", err
-	}
-	return ref.In, nil
+	return g.found(ctx, ref, at.route, at.name)
 }
 
 // gone reports whether Discord knows no such thing.

@@ -196,15 +196,7 @@ type defaultSoundsPage struct {
 func (v *defaultSoundsPage) derive(*mcpcore.Call) { v.UntrustedNames = soundNames(v.Sounds) }
 
 func soundNames(sounds []soundItem) string {
-	type named struct {
-		ID   discord.SoundID `json:"id"`
-		Name string          `json:"name"`
-	}
-	names := make([]named, len(sounds))
-	for i, s := range sounds {
-		names[i] = named{s.SoundID, s.Name}
-	}
-	return fencedJSON(fence.Username, names)
+	return fencedNames(fence.Username, sounds, func(s soundItem) titled[discord.SoundID] { return titled[discord.SoundID]{s.SoundID, s.Name} })
 }
 
 type soundDeleted struct {

@@ -199,15 +199,7 @@ func (v *guildsPage) derive(call *mcpcore.Call) {
 	if n := len(v.Guilds); n > 0 {
 		v.lead(call, v.page, v.Guilds[0].ID, v.Guilds[n-1].ID)
 	}
-	type named struct {
-		ID   discord.GuildID `json:"id"`
-		Name string          `json:"name"`
-	}
-	names := make([]named, len(v.Guilds))
-	for i, g := range v.Guilds {
-		names[i] = named{g.ID, g.Name}
-	}
-	v.UntrustedNames = fencedJSON(fence.ChannelTopic, names)
+	v.UntrustedNames = fencedNames(fence.ChannelTopic, v.Guilds, func(g myGuild) titled[discord.GuildID] { return titled[discord.GuildID]{g.ID, g.Name} })
 }
 
 type guildLeft struct {

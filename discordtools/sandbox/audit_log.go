@@ -99,7 +99,7 @@ func getAuditLog(x *exchange, g *guild) (answer, error) {
 			matching = append(matching, e)
 		}
 	}
-	slices.SortStableFunc(matching, func(a, b AuditEntry) int { return compareIDs(a.ID, b.ID) })
+	slices.SortStableFunc(matching, func(a, b AuditEntry) int { return discord.CompareIDs(a.ID, b.ID) })
 	forward := x.query.Get("after") != "" && x.query.Get("before") == ""
 	if !forward && x.query.Get("before") == "" {
 		x.query = maps.Clone(x.query) // the log keeps the one that was sent

@@ -71,7 +71,7 @@ func listGrants(_ *exchange, s *commandSet) (answer, error) {
 	for command := range s.guild.grants {
 		all = append(all, command)
 	}
-	slices.SortFunc(all, compareIDs)
+	slices.SortFunc(all, discord.CompareIDs)
 	return ok(mapped(all, s.guild.viewGrants))
 }
 

@@ -325,7 +325,7 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 	list := d.Messages(DemoGeneral)
 	for i := 1; i < len(list); i++ {
-		if compareIDs(list[i-1].ID, list[i].ID) >= 0 {
+		if discord.CompareIDs(list[i-1].ID, list[i].ID) >= 0 {
 			t.Fatalf("ids %s and %s are out of order", list[i-1].ID, list[i].ID)
 		}
 	}

@@ -265,7 +265,7 @@ func listEventUsers(x *exchange, g *guild, e *Event) (answer, error) {
 		x.query = maps.Clone(x.query) // the log keeps the one that was sent
 		x.query.Del("after")
 	}
-	users := slices.SortedFunc(slices.Values(e.Users), compareIDs)
+	users := slices.SortedFunc(slices.Values(e.Users), discord.CompareIDs)
 	users, err = page(x, users, func(u discord.UserID) string { return string(u) }, 100, 100)
 	if err != nil {
 		return refuse(err)

@@ -45,7 +45,7 @@ func (w *world) guildChannels(id discord.GuildID) []*channel {
 		if a.Position != b.Position {
 			return a.Position - b.Position
 		}
-		return compareIDs(a.ID, b.ID)
+		return discord.CompareIDs(a.ID, b.ID)
 	})
 	return all
 }

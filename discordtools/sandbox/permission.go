@@ -86,7 +86,7 @@ func compareRoles(a, b *Role) int {
 	if a.Position != b.Position {
 		return a.Position - b.Position
 	}
-	return compareIDs(b.ID, a.ID)
+	return discord.CompareIDs(b.ID, a.ID)
 }
 
 // top is a member's highest role, @everyone if there is no other.

@@ -30,7 +30,7 @@ func listVoters(x *exchange, _ *channel, m *Message) (answer, error) {
 		return refuse(invalid("answer_id", "POLL_ANSWER_INVALID", "Unknown answer"))
 	}
 	who := slices.Clone(m.Poll.Answers[n-1].Voters)
-	slices.SortFunc(who, compareIDs)
+	slices.SortFunc(who, discord.CompareIDs)
 	who, err = page(x, who, func(u discord.UserID) string { return string(u) }, 25, 100)
 	if err != nil {
 		return refuse(err)

@@ -97,7 +97,7 @@ func listReactions(x *exchange, _ *channel, m *Message) (answer, error) {
 	var who []discord.UserID
 	if i := m.reaction(e); i >= 0 && kind == 0 {
 		who = slices.Clone(m.Reactions[i].Users)
-		slices.SortFunc(who, compareIDs)
+		slices.SortFunc(who, discord.CompareIDs)
 	}
 	who, err = page(x, who, func(u discord.UserID) string { return string(u) }, 25, 100)
 	if err != nil {

@@ -166,6 +166,6 @@ func (w *world) threads(pass func(*channel) bool) []*channel {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b *channel) int { return compareIDs(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b *channel) int { return discord.CompareIDs(a.ID, b.ID) })
 	return out
 }

@@ -44,17 +44,6 @@ func number[ID ~string](id ID) uint64 {
 	return n
 }
 
-// compareIDs orders snowflakes by age, the oldest first.
-func compareIDs[ID ~string](a, b ID) int {
-	switch x, y := number(a), number(b); {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
-}
-
 // stamp writes a moment as Discord does: ISO 8601 with microseconds.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000+00:00") }
 

@@ -52,7 +52,7 @@ func listThreadMembers(x *exchange, c *channel, t *Thread) (answer, error) {
 		return refuse(err)
 	}
 	all := slices.Clone(t.Members)
-	slices.SortFunc(all, func(a, b ThreadMember) int { return compareIDs(a.User, b.User) })
+	slices.SortFunc(all, func(a, b ThreadMember) int { return discord.CompareIDs(a.User, b.User) })
 	paged, err := page(x, all, func(m ThreadMember) string { return string(m.User) }, 100, 100)
 	if err != nil {
 		return refuse(err)

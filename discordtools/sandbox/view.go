@@ -168,7 +168,7 @@ func sorted[K ~string, V any](m map[K]V) []V {
 	for k := range m {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, compareIDs)
+	slices.SortFunc(keys, discord.CompareIDs)
 	values := make([]V, len(keys))
 	for i, k := range keys {
 		values[i] = m[k]

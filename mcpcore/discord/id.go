@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -102,4 +103,12 @@ func IDAt(t time.Time) string {
 	const last = 1<<42 - 1
 	ms := min(max(t.UnixMilli()-epoch, 0), last)
 	return fmt.Sprintf("%017d", uint64(ms)<<22)
+}
+
+// CompareIDs orders identifiers by age, the oldest first.
+func CompareIDs[ID ~string](a, b ID) int {
+	if n := cmp.Compare(len(a), len(b)); n != 0 {
+		return n
+	}
+	return cmp.Compare(a, b)
 }

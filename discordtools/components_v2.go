@@ -182,16 +182,7 @@ type templateSend struct {
 
 // filled is the layout that the call sends, with the given texts.
 func (in templateSend) filled(vars map[string]string) []json.RawMessage {
-	return templateOf(in.Template).Fill(vars)
-}
-
-func templateOf(name string) components.Template {
-	for _, t := range components.Templates() {
-		if t.Name == name {
-			return t
-		}
-	}
-	return components.Template{} // the schema has spoken
+	return components.Named(in.Template).Fill(vars)
 }
 
 type templateSent struct {

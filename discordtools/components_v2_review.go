@@ -102,7 +102,7 @@ func reviewTemplate(call *mcpcore.Call) (mcpcore.PayloadReview, error) {
 	parts := in.filled(in.Vars)
 	r := reviewLayout(messagePlace{ChannelID: in.ChannelID}, parts)
 	r.Sent, r.Shown = message{in.ChannelID, parts}, message{in.ChannelID, in.filled(marked)}
-	places := templateOf(in.Template).Vars
+	places := components.Named(in.Template).Vars
 	if open := slices.DeleteFunc(places, func(name string) bool { _, given := in.Vars[name]; return given }); len(open) > 0 {
 		r.Details = append(r.Details, mcpcore.Detail{Name: "unfilled", Value: open})
 	}
@@ -114,7 +114,7 @@ func reviewTemplate(call *mcpcore.Call) (mcpcore.PayloadReview, error) {
 var templateRule = mcpcore.Rule{All: func(call *mcpcore.Call) (issues []mcpcore.Issue) {
 	in := templateSend{Template: call.Text("template")}
 	in.Vars, _ = argument[map[string]string](call, "vars")
-	places := templateOf(in.Template).Vars
+	places := components.Named(in.Template).Vars
 	for _, name := range slices.Sorted(maps.Keys(in.Vars)) {
 		if slices.Contains(places, name) {
 			continue

@@ -6,45 +6,49 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// client is the other end of a call. A step of another call has none.
-type client struct {
-	session *mcp.ServerSession
-	asks    map[QuestionKind]bool
-	rounds  bool // it makes the call again with its answer, instead of being asked in between
-	token   any  // of its progress notifications; nil when it wants none
-}
+// client is the other end of a call, as its request tells. A step of another call
+// has none.
+type client struct{ req *mcp.CallToolRequest }
 
 // multiRound is the protocol version from which on clients are asked in the
 // answer to their call. A session without a handshake speaks it or a later one.
 const multiRound = "2026-07-28"
 
-func clientOf(req *mcp.CallToolRequest) *client {
-	c := &client{session: req.Session, token: req.Params.GetProgressToken(), rounds: true, asks: map[QuestionKind]bool{}}
-	if p := req.Session.InitializeParams(); p != nil {
-		c.rounds = p.ProtocolVersion >= multiRound
-	}
-	caps := req.ClientCapabilities()
-	if caps == nil {
-		return c
-	}
-	c.asks[Sampling] = caps.Sampling != nil //nolint:staticcheck // deprecated by 2026-07-28 and without a successor there
-	if e := caps.Elicitation; e != nil {
-		c.asks[Elicitation] = e.Form != nil || e.URL == nil // neither is an older client, which means forms
-	}
-	return c
+// rounds reports whether the client makes the call again with its answer, instead
+// of being asked in between.
+func (c *client) rounds() bool {
+	p := c.req.Session.InitializeParams()
+	return p == nil || p.ProtocolVersion >= multiRound
 }
 
-func (c *client) can(kind QuestionKind) bool { return c != nil && c.asks[kind] }
+func (c *client) can(kind QuestionKind) bool {
+	if c == nil {
+		return false
+	}
+	caps := c.req.ClientCapabilities()
+	switch {
+	case caps == nil:
+	case kind == Sampling:
+		return caps.Sampling != nil //nolint:staticcheck // deprecated by 2026-07-28 and without a successor there
+	case kind == Elicitation && caps.Elicitation != nil:
+		return caps.Elicitation.Form != nil || caps.Elicitation.URL == nil // neither is an older client, which means forms
+	}
+	return false
+}
 
 // Progress tells the client how far the call is, if it wants to know: done of
 // total, and a few words of ours. done must grow from call to call. A step of
 // another call tells nothing: its parent does.
 func (c *Call) Progress(ctx context.Context, done, total float64, words string) {
-	if c.client == nil || c.client.token == nil {
+	if c.client == nil {
+		return
+	}
+	token := c.client.req.Params.GetProgressToken()
+	if token == nil {
 		return
 	}
 	// A client that is gone misses nothing.
-	_ = c.client.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-		ProgressToken: c.client.token, Progress: done, Total: total, Message: words,
+	_ = c.client.req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+		ProgressToken: token, Progress: done, Total: total, Message: words,
 	})
 }

@@ -31,19 +31,12 @@ func (f Facts) digest() Fingerprint {
 	return fingerprintOf(b)
 }
 
-// maxFact is how many characters of a fact are shown.
-const maxFact = 300
-
 // lines are the facts for people and agents, one a line, each value as a JSON
 // literal: its text may come from Discord.
 func (f Facts) lines() string {
 	lines := make([]string, len(f))
 	for i, fact := range f {
-		value := []rune(fact.Value)
-		if len(value) > maxFact {
-			value = append(value[:maxFact:maxFact], '…')
-		}
-		lines[i] = fmt.Sprintf("- %s: %s", fact.Name, visible(canon.AppendString(nil, string(value))))
+		lines[i] = fmt.Sprintf("- %s: %s", fact.Name, literal(fact.Value))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -203,7 +203,7 @@ func (c *Call) End(ctx context.Context, res *Result, err error) (*Result, error)
 		err = classify(ctx, errNothing)
 	}
 	e.outcome(err, c.deps.Clock().Sub(c.started))
-	e.Evidence, e.ApprovedBy, e.Unexpected = c.evidenceKinds(), c.approver, c.unexpected
+	e.Evidence = c.evidenceKinds()
 	// The client may be gone; the record is owed all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

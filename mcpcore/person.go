@@ -114,8 +114,8 @@ func refusedBy(d Decision) *Error {
 	return e
 }
 
-// What is shown of an id or a name, of an argument or a step, and of all of it,
-// in characters.
+// What is shown of an id, a name or a fact, of an argument or a step, and of all
+// of it, in characters.
 const (
 	maxName      = 300
 	maxShown     = 2000
@@ -147,10 +147,12 @@ func (c *Call) forPerson(facts Facts) (string, error) {
 		b.WriteString(facts.lines())
 		b.WriteByte('\n')
 	}
-	rest, _ := redact.Secrets(c.args).(map[string]any)
-	for _, name := range c.Names() {
-		if !shown[name] && c.steps == nil {
-			fmt.Fprintf(&b, "%s: %s\n", name, short(visible(compact(rest[name]))))
+	if c.steps == nil { // which say all that the arguments do
+		rest, _ := redact.Secrets(c.args).(map[string]any)
+		for _, name := range c.Names() {
+			if !shown[name] {
+				fmt.Fprintf(&b, "%s: %s\n", name, short(visible(compact(rest[name]))))
+			}
 		}
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
@@ -177,7 +179,7 @@ func (c *Call) stepsForPerson(b *strings.Builder) error {
 	return nil
 }
 
-// literal is an id or a name as a JSON literal on one line.
+// literal is an id, a name or a fact as a JSON literal on one line.
 func literal(s string) string {
 	if runes := []rune(s); len(runes) > maxName {
 		s = string(runes[:maxName]) + "…"

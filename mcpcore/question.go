@@ -240,12 +240,12 @@ func (k *core) ask(ctx context.Context, c *Call, q *Question) *reply {
 	}
 	var err error
 	if q.Sample != nil {
-		res, failed := c.client.session.CreateMessageWithTools(ctx, q.Sample.params()) //nolint:staticcheck // see params
+		res, failed := c.client.req.Session.CreateMessageWithTools(ctx, q.Sample.params()) //nolint:staticcheck // see params
 		if err = failed; err == nil {
 			r.response = res
 		}
 	} else {
-		res, failed := c.client.session.Elicit(ctx, q.Form)
+		res, failed := c.client.req.Session.Elicit(ctx, q.Form)
 		if err = failed; err == nil {
 			r.response = res
 		}

@@ -28,14 +28,16 @@ func (k *core) serve(b *bound) mcp.ToolHandler {
 		if err != nil {
 			return k.refuse(ctx, b, &Error{Code: CodeAuthInvalid, Detail: "the caller is not known", Hint: "Authenticate as a user.", Cause: err}), nil
 		}
-		c := newCall(k.deps, b, uuid.NewString(), principal, req.Params.Arguments)
-		c.client, c.reply = clientOf(req), k.replyOf(req, c.tool, principal)
-		res, err := k.run(ctx, c)
-		if q := c.question(err); q != nil && !c.client.rounds {
-			reply := k.ask(ctx, c, q)
-			c = newCall(k.deps, b, c.id, principal, req.Params.Arguments)
-			c.client, c.reply = clientOf(req), reply
-			res, err = k.run(ctx, c)
+		id, peer := uuid.NewString(), &client{req}
+		call := func(r *reply) (*Call, *Result, error) {
+			c := newCall(k.deps, b, id, principal, req.Params.Arguments)
+			c.client, c.reply = peer, r
+			res, err := k.run(ctx, c)
+			return c, res, err
+		}
+		c, res, err := call(k.replyOf(req, &b.tool, principal))
+		if q := c.question(err); q != nil && !peer.rounds() {
+			c, res, err = call(k.ask(ctx, c, q))
 		}
 		if q := c.question(err); q != nil {
 			state, err := k.seal.close(c.stateOf(q), c.tool, principal)

@@ -152,12 +152,7 @@ func TestApproveLetsTheCallActOnce(t *testing.T) {
 	if e := s.ends(); e.status != 0 || !strings.Contains(e.stdout, "Approved by ana") || !strings.Contains(e.stdout, "identical call") || e.stderr != "" {
 		t.Errorf("%+v", e)
 	}
-	if e, _ := r.act(); e.status != 0 {
-		t.Errorf("the approved call does not act: %+v", e)
-	}
-	if again := r.waits(); again == id {
-		t.Error("one approval serves two calls")
-	}
+	r.actsOnce(id)
 }
 
 // TestADecisionFromTheTerminalToTheAudit is all of it as people run it: a server
@@ -244,12 +239,7 @@ func TestApproveInADatabase(t *testing.T) {
 			if e := s.ends(); e.status != 0 || !strings.Contains(e.stdout, "Approved by ana") {
 				t.Errorf("%+v", e)
 			}
-			if e, _ := r.act(); e.status != 0 {
-				t.Errorf("the approved call does not act: %+v", e)
-			}
-			if again := r.waits(); again == id {
-				t.Error("one approval serves two calls")
-			}
+			r.actsOnce(id)
 		})
 	}
 }

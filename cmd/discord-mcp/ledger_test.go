@@ -193,6 +193,18 @@ func (r *rig) waits() mcpcore.ApprovalID {
 	return answer.ID
 }
 
+// actsOnce is the identical call after its approval: it acts, and the next one
+// waits for an approval of its own.
+func (r *rig) actsOnce(id mcpcore.ApprovalID) {
+	r.t.Helper()
+	if e, _ := r.act(); e.status != 0 {
+		r.t.Errorf("the approved call does not act: %+v", e)
+	}
+	if again := r.waits(); again == id {
+		r.t.Error("one approval serves two calls")
+	}
+}
+
 // undecided fails unless the call still waits under the id.
 func (r *rig) undecided(id mcpcore.ApprovalID) {
 	r.t.Helper()

@@ -21,15 +21,21 @@ type Template struct {
 func Templates() []Template {
 	all := make([]Template, 0, len(templates))
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
-		t := Template{Name: name, text: templates[name]}
-		for _, m := range place.FindAllStringSubmatch(t.text, -1) {
-			if !slices.Contains(t.Vars, m[1]) {
-				t.Vars = append(t.Vars, m[1])
-			}
-		}
-		all = append(all, t)
+		all = append(all, Named(name))
 	}
 	return all
+}
+
+// Named is one of the layouts that are ready; one without text and places where
+// there is none of the name.
+func Named(name string) Template {
+	t := Template{Name: name, text: templates[name]}
+	for _, m := range place.FindAllStringSubmatch(t.text, -1) {
+		if !slices.Contains(t.Vars, m[1]) {
+			t.Vars = append(t.Vars, m[1])
+		}
+	}
+	return t
 }
 
 var place = regexp.MustCompile(`\{\{(\w+)\}\}`)

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,9 @@ func source(path string) string {
 func use(db *stdsql.DB, secret []byte, clock func() time.Time) (*sql.Ledger, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
+	if err := connect(ctx, db); err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
 	var whole string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&whole); err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
@@ -105,12 +109,42 @@ func use(db *stdsql.DB, secret []byte, clock func() time.Time) (*sql.Ledger, err
 	return sql.Open(ctx, db, sql.SQLite, secret, clock)
 }
 
+// connect waits its turn to put a new file into WAL mode, which several processes
+// do that start at once: busy_timeout does not count for that.
+func connect(ctx context.Context, db *stdsql.DB) error {
+	for {
+		err := db.PingContext(ctx)
+		if !answers(err, busy) {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// What SQLite answers.
+//
+// Source: https://www.sqlite.org/rescode.html.
+const (
+	busy         = 5
+	corrupt      = 11
+	notADatabase = 26
+)
+
+// answers reports whether the error is one of the primary result codes.
+func answers(err error, codes ...int) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && slices.Contains(codes, e.Code()&0xff)
+}
+
 var errDamaged = errors.New("the file is damaged or no SQLite database; move it away to begin a new one")
 
 // explain says in words what SQLite answers to a damaged file.
 func explain(err error) error {
-	const corrupt, notADatabase = 11, 26
-	if e, ok := errors.AsType[*sqlite.Error](err); ok && (e.Code()&0xff == corrupt || e.Code()&0xff == notADatabase) {
+	if answers(err, corrupt, notADatabase) {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return err

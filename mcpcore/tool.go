@@ -106,6 +106,7 @@ type Tool struct {
 	Title    string // for people, in a few words
 	Doc      string // for agents: what it does, what to beware of, which tool instead; white space is folded
 	Category string // what it is switched on and off with
+	Part     Part   // what it is in a reviewed workflow
 
 	Effect     Effect
 	Gate       Gate

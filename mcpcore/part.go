@@ -1,0 +1,28 @@
+package mcpcore
+
+// Part says which reviewed workflow a tool belongs to, and what it does there.
+// The zero Part is that of a tool that stands alone.
+type Part struct {
+	Workflow string // its name, "channel-creation"
+	Role     Role
+}
+
+// Role is what a tool does in a workflow.
+type Role int
+
+// The roles.
+const (
+	Alone     Role = iota // in none
+	Companion             // reads what the workflow's other tools need to know
+	Plan                  // says what would be done, and changes nothing
+	Execute               // does what was planned and reviewed, once
+	Verify                // looks whether what was done still holds
+)
+
+// String is the role in one word.
+func (r Role) String() string {
+	if r < Alone || r > Verify {
+		return "unknown"
+	}
+	return [...]string{"alone", "companion", "plan", "execute", "verify"}[r]
+}

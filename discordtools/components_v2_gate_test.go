@@ -43,6 +43,7 @@ func newGate(t *testing.T) *gate {
 	g := &gate{T: t, world: sandbox.Demo(), now: now, who: "ann", audit: &recorder{}, issued: map[mcpcore.ApprovalID]mcpcore.Approval{}, servers: map[string]*bench{}}
 	g.world.Observe(func(r sandbox.Request) { checkExchange(t, r) })
 	own(sandbox.Message{Content: "old"})(g.world)
+	g.world.AddMessage(sandbox.DemoShowcase, sandbox.Message{ID: ownMessage, Author: sandbox.BotID, Content: "old"}) // its facts can be read too
 	g.forget()
 	client, err := discordtools.NewClient(g.world.Session(), discordtools.ClientOptions{})
 	if err != nil {
@@ -93,7 +94,7 @@ func (g *gate) Decide(ctx context.Context, id mcpcore.ApprovalID, d mcpcore.Deci
 // spend uses an approval up without a call.
 func (g *gate) spend(id mcpcore.ApprovalID) {
 	g.Helper()
-	if err := g.ledger.Spend(context.Background(), mcpcore.Spend{ID: id, Fingerprint: g.issued[id].Fingerprint}); err != nil {
+	if err := g.ledger.Spend(context.Background(), mcpcore.Spend{ID: id, Fingerprint: g.issued[id].Fingerprint, Facts: g.issued[id].Facts}); err != nil {
 		g.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package discordtools
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -52,6 +53,39 @@ func layoutIssues(found []components.Issue) []mcpcore.Issue {
 type messagePlace struct {
 	ChannelID discord.ChannelID `json:"channel_id"`
 	MessageID discord.MessageID `json:"message_id,omitempty"`
+}
+
+// placeFacts tell in which channel the message is to stand: an id says nothing
+// to a person.
+func placeFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
+	var c struct {
+		standing
+		Recipients []person `json:"recipients"` // of a direct message, which has no name
+	}
+	if err := a.do(ctx, routeChannel, sub{}, &c); err != nil {
+		return nil, err
+	}
+	names := []string{}
+	if c.Name != "" {
+		names = append(names, c.Name)
+	}
+	for _, p := range c.Recipients {
+		names = append(names, p.String())
+	}
+	return mcpcore.Facts{{Name: "channel", Value: strings.Join(names, ", ")}, {Name: "kind", Value: c.Type.String()}}, nil
+}
+
+// replacedFacts tell also what the new layout takes the place of.
+func replacedFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
+	place, err := placeFacts(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	old, err := messageFacts(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return append(place, old...), nil
 }
 
 // reviewLayout is what an approval of a layout shows.

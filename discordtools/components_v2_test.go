@@ -3,6 +3,7 @@ package discordtools_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,9 @@ func TestComponentsV2(t *testing.T) {
 	const post, safe, once = "POST /channels/" + general + "/messages ", `"allowed_mentions":{"parse":[],"replied_user":false}`, `"nonce":"*","enforce_nonce":true`
 	target := "PATCH /channels/" + general + "/messages/" + string(ownMessage) + " "
 	edit := `{"channel_id":` + id(general) + `,"message_id":` + id(ownMessage)
+	// What a person sees before is read again when the call acts.
+	const seen = "GET /channels/" + general
+	old := "GET /channels/" + general + "/messages/" + string(ownMessage)
 	const nulls = `"content":null,"embeds":null,"sticker_ids":null`
 	run(t, []row{
 		// Builders.
@@ -87,21 +91,21 @@ func TestComponentsV2(t *testing.T) {
 		// Sending.
 		{
 			shows: "a layout as the caller wrote it", tool: "components_v2_send", args: `{"channel_id":` + id(general) + `,"components":` + framed + `}`, approved: true,
-			sent: []string{post + `{"components":` + framed + `,"flags":32768,` + safe + `,` + once + `}`, "GET /channels/" + general},
+			sent: []string{seen, post + `{"components":` + framed + `,"flags":32768,` + safe + `,` + once + `}`, "GET /channels/" + general},
 			want: `{"message_id":"*","channel_id":` + id(general) + `,"jump_url":"*","component_count":2}`, says: "https://discord.com/channels/" + guild,
 		},
 		{
 			shows: "somebody is notified", tool: "components_v2_send", args: `{"channel_id":` + id(general) + `,"components":` + plain + `,"allowed_mentions":{"parse":["users"]}}`, approved: true,
-			sent: []string{post + `{"components":` + plain + `,"flags":32768,"allowed_mentions":{"parse":["users"]},` + once + `}`, "GET /channels/" + general},
+			sent: []string{seen, post + `{"components":` + plain + `,"flags":32768,"allowed_mentions":{"parse":["users"]},` + once + `}`, "GET /channels/" + general},
 		},
 		{
 			shows: "silently, as a reply", tool: "components_v2_send", args: `{"channel_id":` + id(general) + `,"components":` + plain + `,"flags":4096,"message_reference":{"message_id":` + id(sandbox.DemoPoll) + `,"fail_if_not_exists":true}}`, approved: true,
-			sent: []string{post + `{"components":` + plain + `,"flags":36864,"message_reference":{"message_id":` + id(sandbox.DemoPoll) + `,"fail_if_not_exists":true},` + safe + `,` + once + `}`, "GET /channels/" + general},
+			sent: []string{seen, post + `{"components":` + plain + `,"flags":36864,"message_reference":{"message_id":` + id(sandbox.DemoPoll) + `,"fail_if_not_exists":true},` + safe + `,` + once + `}`, "GET /channels/" + general},
 		},
 		{
 			shows: "a file that a component shows", tool: "components_v2_send", approved: true,
 			args: `{"channel_id":` + id(general) + `,"components":[{"type":13,"file":{"url":"attachment://log.txt"}}],"files":[{"name":"log.txt","data":"aGVsbG8="}]}`,
-			sent: []string{post + `(multipart)`, "GET /channels/" + general},
+			sent: []string{seen, post + `(multipart)`, "GET /channels/" + general},
 		},
 		{
 			shows: "a file that no component shows", tool: "components_v2_send", args: `{"channel_id":` + id(general) + `,"components":` + plain + `,"files":[{"name":"log.txt","data":"aGVsbG8="}]}`,
@@ -113,7 +117,7 @@ func TestComponentsV2(t *testing.T) {
 		},
 		{
 			shows: "a layout that is JSON in a string", tool: "components_v2_send", args: `{"channel_id":` + id(general) + `,"components":"[{\"type\":10,\"content\":\"Hi\"}]"}`, approved: true,
-			sent: []string{post + `{"components":[{"type":10,"content":"Hi"}],"flags":32768,` + safe + `,` + once + `}`, "GET /channels/" + general},
+			sent: []string{seen, post + `{"components":[{"type":10,"content":"Hi"}],"flags":32768,` + safe + `,` + once + `}`, "GET /channels/" + general},
 		},
 		{
 			shows: "a broken layout is told whole, and nothing is proposed", tool: "components_v2_send", args: `{"channel_id":` + id(general) + `,"components":[{"type":4},{"type":2,"style":1,"label":"x"},{"type":10}]}`,
@@ -122,51 +126,68 @@ func TestComponentsV2(t *testing.T) {
 		{shows: "null for mentions", tool: "components_v2_send", args: `{"channel_id":` + id(general) + `,"components":` + plain + `,"allowed_mentions":null}`, code: mcpcore.CodeValidation, says: "notify everybody"},
 		{shows: "content is no part of it", tool: "components_v2_send", args: `{"channel_id":` + id(general) + `,"components":` + plain + `,"content":"x"}`, code: mcpcore.CodeValidation, says: "content"},
 		{
-			shows: "where the bot may not", tool: "components_v2_send", args: `{"channel_id":` + id(sandbox.DemoStaff) + `,"components":` + plain + `}`, approved: true,
-			sent: []string{"POST /channels/" + string(sandbox.DemoStaff) + `/messages {"components":` + plain + `,"flags":32768,` + safe + `,` + once + `}`}, code: mcpcore.CodePermission,
+			shows: "where the bot sees nothing nothing is proposed", tool: "components_v2_send", args: `{"channel_id":` + id(sandbox.DemoStaff) + `,"components":` + plain + `}`,
+			sent: []string{"GET /channels/" + string(sandbox.DemoStaff)}, code: mcpcore.CodePermission,
 		},
 		{
 			shows: "into a forum", tool: "components_v2_send", args: `{"channel_id":` + id(sandbox.DemoHelp) + `,"components":` + plain + `}`, approved: true,
-			sent: []string{"POST /channels/" + string(sandbox.DemoHelp) + `/messages {"components":` + plain + `,"flags":32768,` + safe + `,` + once + `}`}, code: mcpcore.CodeValidation,
+			sent: []string{"GET /channels/" + string(sandbox.DemoHelp), "POST /channels/" + string(sandbox.DemoHelp) + `/messages {"components":` + plain + `,"flags":32768,` + safe + `,` + once + `}`}, code: mcpcore.CodeValidation,
 		},
 
 		// Editing.
 		{
 			shows: "another layout", tool: "components_v2_edit", args: edit + `,"components":` + framed + `}`, approved: true,
 			setup: own(sandbox.Message{Flags: 32768, Components: []sandbox.Component{{Type: 10, ID: 1, Content: "old"}}}),
-			sent:  []string{target + `{"components":` + framed + `,"flags":32768,` + safe + `,` + nulls + `}`},
+			sent:  []string{seen, old, target + `{"components":` + framed + `,"flags":32768,` + safe + `,` + nulls + `}`},
 			want:  `{"message_id":` + id(ownMessage) + `,"channel_id":` + id(general) + `,"edited_timestamp":"*"}`,
 		},
 		{
 			shows: "text and embeds become components", tool: "components_v2_edit", args: edit + `,"components":` + plain + `,"allowed_mentions":{"parse":["users"]}}`, approved: true,
 			setup: own(sandbox.Message{Content: "old", Embeds: []sandbox.Embed{{Title: "old"}}}),
-			sent:  []string{target + `{"components":` + plain + `,"flags":32768,"allowed_mentions":{"parse":["users"]},` + nulls + `}`},
+			sent:  []string{seen, old, target + `{"components":` + plain + `,"flags":32768,"allowed_mentions":{"parse":["users"]},` + nulls + `}`},
 			want:  `{"message_id":` + id(ownMessage) + `}`,
 		},
 		{
 			shows: "a file more", tool: "components_v2_edit", args: edit + `,"components":[{"type":12,"items":[{"media":{"url":"attachment://a.png"}}]}],"files":[{"name":"a.png","data":"aGVsbG8="}]}`, approved: true,
-			setup: own(sandbox.Message{Content: "old"}), sent: []string{target + `(multipart)`},
+			setup: own(sandbox.Message{Content: "old"}), sent: []string{seen, old, target + `(multipart)`},
 		},
 		{
 			shows: "a poll stays a poll", tool: "components_v2_edit", args: edit + `,"components":` + plain + `}`, approved: true,
 			setup: own(sandbox.Message{Poll: &sandbox.Poll{Question: "When?", Answers: []sandbox.PollAnswer{{Text: "Now"}}}}),
-			sent:  []string{target + `{"components":` + plain + `,"flags":32768,` + safe + `,` + nulls + `}`},
+			sent:  []string{seen, old, target + `{"components":` + plain + `,"flags":32768,` + safe + `,` + nulls + `}`},
 			code:  mcpcore.CodeValidation, says: "poll",
 		},
 		{
 			shows: "somebody else's", tool: "components_v2_edit", args: `{"channel_id":` + id(general) + `,"message_id":` + id(sandbox.DemoPoll) + `,"components":` + plain + `}`, approved: true,
-			sent: []string{"PATCH /channels/" + general + "/messages/" + string(sandbox.DemoPoll) + ` {"components":` + plain + `,"flags":32768,` + safe + `,` + nulls + `}`}, code: mcpcore.CodePermission,
+			sent: []string{seen, "GET /channels/" + general + "/messages/" + string(sandbox.DemoPoll), "PATCH /channels/" + general + "/messages/" + string(sandbox.DemoPoll) + ` {"components":` + plain + `,"flags":32768,` + safe + `,` + nulls + `}`}, code: mcpcore.CodePermission,
 		},
 		{shows: "a broken layout", tool: "components_v2_edit", args: edit + `,"components":[{"type":11,"media":{"url":"https://a.example"}}]}`, code: mcpcore.CodeValidation, says: "components.0: a thumbnail stands as the accessory of a section alone"},
 		{shows: "a file that the message has is not there", tool: "components_v2_edit", args: edit + `,"components":[{"type":13,"file":{"url":"attachment://log.txt"}}]}`, approved: true,
 			setup: own(sandbox.Message{Content: "old"}),
-			sent:  []string{target + `{"components":[{"type":13,"file":{"url":"attachment://log.txt"}}],"flags":32768,` + safe + `,` + nulls + `}`},
+			sent:  []string{seen, old, target + `{"components":[{"type":13,"file":{"url":"attachment://log.txt"}}],"flags":32768,` + safe + `,` + nulls + `}`},
 			code:  mcpcore.CodeValidation, says: "was not found"},
+
+		// What a person sees before.
+		{
+			shows: "where it will stand", tool: "components_v2_send", args: `{"channel_id":` + id(general) + `,"components":` + plain + `}`,
+			sent: []string{seen}, code: mcpcore.CodePayloadRequired, want: `{"facts":[{"name":"channel","value":"general"},{"name":"kind","value":"text channel"}]}`,
+		},
+		{
+			shows: "where the template will stand", tool: "components_v2_send_from_template", args: `{"channel_id":` + id(sandbox.DemoThread) + `,"template":"poll_results","vars":{}}`,
+			sent: []string{"GET /channels/" + string(sandbox.DemoThread)}, code: mcpcore.CodePayloadRequired, want: `{"facts":[{"value":"Storm level feedback"},{"value":"public thread"}]}`,
+		},
+		{
+			shows: "what goes", tool: "components_v2_edit", args: edit + `,"components":` + plain + `}`,
+			setup: own(sandbox.Message{Flags: 32768, Components: []sandbox.Component{{Type: 10, ID: 1, Content: "the old words"}}}),
+			sent:  []string{seen, old}, code: mcpcore.CodePayloadRequired,
+			want: `{"facts":[{"name":"channel","value":"general"},{"name":"kind","value":"text channel"},{"name":"author","value":"Guildwarden Demo, a bot"},{"name":"sent","value":"*"},{"name":"text","value":"the old words"}]}`,
+		},
+		{shows: "there is nothing to replace", tool: "components_v2_edit", args: edit + `,"components":` + plain + `}`, sent: []string{seen, old}, code: mcpcore.CodeNotFound},
 
 		// Templates.
 		{
 			shows: "a place without a text stays, and is told", tool: "components_v2_send_from_template", args: `{"channel_id":` + id(general) + `,"template":"poll_results","vars":{"question":"Tea?"}}`,
-			code: mcpcore.CodePayloadRequired, want: `{"preview":{"unfilled":["bars_text","winner"]}}`,
+			sent: []string{seen}, code: mcpcore.CodePayloadRequired, want: `{"preview":{"unfilled":["bars_text","winner"]}}`,
 		},
 		{shows: "a place without an address", tool: "components_v2_send_from_template", args: `{"channel_id":` + id(general) + `,"template":"announcement","vars":{}}`, code: mcpcore.CodeValidation, says: "components.0.components.3.components.0.url"},
 		{shows: "a text without a place", tool: "components_v2_send_from_template", args: `{"channel_id":` + id(general) + `,"template":"poll_results","vars":{"qestion":"Tea?","zzzzzzzzz":"x"}}`, code: mcpcore.CodeValidation, says: `did you mean "question"?`},
@@ -206,11 +227,13 @@ func TestComponentTemplates(t *testing.T) {
 				Mentions   json.RawMessage `json:"allowed_mentions"`
 				Components []struct{ Components []any }
 			}
-			if err := json.Unmarshal(b.world.Requests()[0].Body, &sent); err != nil {
+			requests := b.world.Requests()
+			body := requests[slices.IndexFunc(requests, func(r sandbox.Request) bool { return r.Method == "POST" })].Body
+			if err := json.Unmarshal(body, &sent); err != nil {
 				t.Fatal(err)
 			}
 			if sent.Flags != 32768 || string(sent.Mentions) != `{"parse":[],"replied_user":false}` {
-				t.Errorf("sent %s", b.world.Requests()[0].Body)
+				t.Errorf("sent %s", body)
 			}
 			var want any
 			if err := json.Unmarshal([]byte(row.holds), &want); err != nil {
@@ -221,7 +244,7 @@ func TestComponentTemplates(t *testing.T) {
 				found = found || equal(c, want, false)
 			}
 			if !found {
-				t.Errorf("%s is not in %s", row.holds, b.world.Requests()[0].Body)
+				t.Errorf("%s is not in %s", row.holds, body)
 			}
 			var told struct {
 				ID discord.MessageID `json:"message_id"`
@@ -294,6 +317,7 @@ func TestPayloadPreview(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := start(t)
+			own(sandbox.Message{Content: "old"})(b.world)
 			a := b.call(row.tool, row.args)
 			var told struct {
 				Tool    string
@@ -323,7 +347,7 @@ func TestPayloadPreview(t *testing.T) {
 					t.Errorf("%q is not in the text\n%s", needed, a.text)
 				}
 			}
-			a = b.call(row.tool, confirming(t, row.args, a.data)) // fails for the edit: there is no message
+			a = b.call(row.tool, confirming(t, row.args, a.data))
 			seen, err := json.Marshal(b.audit.all())
 			if err != nil {
 				t.Fatal(err)
@@ -332,6 +356,27 @@ func TestPayloadPreview(t *testing.T) {
 				t.Errorf("a text of the layout shows: %s", all)
 			}
 		})
+	}
+}
+
+// An approved edit replaces the message that was shown, not what somebody made
+// of it since.
+func TestApprovedEditOfAMessageThatChanged(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	own(sandbox.Message{Content: "as shown"})(b.world)
+	edit := `{"channel_id":` + id(general) + `,"message_id":` + id(ownMessage) + `,"components":` + plain + `}`
+	approved := b.approve("components_v2_edit", edit)
+	if a := b.call("messages_edit", `{"channel_id":`+id(general)+`,"message_id":`+id(ownMessage)+`,"content":"made since"}`); a.code != "" {
+		t.Fatalf("editing it meanwhile: %s", a.data)
+	}
+	b.world.ResetRequests()
+	a := b.call("components_v2_edit", approved)
+	if a.code != mcpcore.CodeFactsChanged || !strings.Contains(a.text, "made since") || len(b.writes()) > 0 {
+		t.Errorf("it answers %s, Discord saw %v", a.data, b.writes())
+	}
+	if a := b.call("components_v2_edit", b.approve("components_v2_edit", edit)); a.code != "" {
+		t.Errorf("with what is there now it answers %s", a.data)
 	}
 }
 

@@ -93,11 +93,11 @@ var invariants = []struct {
 		}
 		return ""
 	}},
-	{"destructive tools are gated and show facts", func(s subject) string { // L19 Destructive call dressed as harmless
+	{"destructive tools are gated, and what is gated shows facts", func(s subject) string { // L19 Destructive call dressed as harmless
 		if s.Effect == mcpcore.Destroy && s.EffectiveGate() != mcpcore.TwoKey {
 			return "is not two-key"
 		}
-		if s.Effect == mcpcore.Destroy && s.Facts == nil {
+		if (s.Effect == mcpcore.Destroy || s.EffectiveGate() == mcpcore.Payload) && s.Facts == nil {
 			return "shows no facts"
 		}
 		return ""

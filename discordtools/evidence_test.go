@@ -28,6 +28,14 @@ func without(p discord.Permissions) func(*sandbox.Discord) {
 	}
 }
 
+// onlyIn takes a permission from the bot in the guild and gives it in a channel.
+func onlyIn(c discord.ChannelID, p discord.Permissions) func(*sandbox.Discord) {
+	return func(d *sandbox.Discord) {
+		without(p)(d)
+		d.SetOverwrite(c, discord.Overwrite{ID: discord.OverwriteID(sandbox.DemoBotRole), Allow: p})
+	}
+}
+
 // TestEnforcedOnDiscord lets the built-in evidence speak: what is refused is
 // refused before a write, what is allowed is allowed by Discord as well.
 func TestEnforcedOnDiscord(t *testing.T) {
@@ -79,6 +87,12 @@ func TestEnforcedOnDiscord(t *testing.T) {
 		{shows: "administrator, whatever a channel says", tool: "messages_send", args: send(sandbox.DemoStaff), setup: func(d *sandbox.Discord) {
 			d.SetRolePermissions(sandbox.DemoGuild, sandbox.DemoBotRole, discord.Administrator)
 		}},
+		{shows: "a setting that names a hidden channel", tool: "guild_modify", args: in + `,"afk_channel_id":null,"system_channel_id":` + id(sandbox.DemoStaff) + `}`},
+		{shows: "a setting that names a channel which would allow it", tool: "guild_modify", args: in + `,"system_channel_id":` + id(general) + `}`, setup: onlyIn(sandbox.DemoGeneral, discord.ManageGuild), code: denied, want: `{"missing_permissions":["MANAGE_GUILD"]}`},
+		{shows: "a hidden channel", tool: "guild_modify_widget", args: in + `,"enabled":true,"channel_id":` + id(sandbox.DemoStaff) + `}`},
+		{shows: "a channel which would allow it", tool: "guild_modify_widget", args: in + `,"channel_id":` + id(general) + `}`, setup: onlyIn(sandbox.DemoGeneral, discord.ManageGuild), code: denied, want: `{"missing_permissions":["MANAGE_GUILD"]}`},
+		{shows: "channels which would allow it", tool: "onboarding_modify", args: in + `,"prompts":[],"default_channel_ids":[` + id(general) + `],"enabled":false,"mode":0}`, setup: onlyIn(sandbox.DemoGeneral, discord.ManageGuild), code: denied, want: `{"missing_permissions":["MANAGE_GUILD"]}`},
+		{shows: "a hidden channel among the default ones", tool: "onboarding_modify", args: in + `,"prompts":[],"default_channel_ids":[` + id(sandbox.DemoStaff) + `],"enabled":false,"mode":0}`},
 		{shows: "nothing declared for these arguments", tool: "members_modify", args: in + `,"user_id":` + id(tomo) + `,"flags":4}`, code: unknown, want: `{"reason":"the tool declares no requirement for these arguments"}`},
 		{shows: "an argument that calls for more", tool: "members_modify", args: in + `,"user_id":` + id(tomo) + `,"mute":true}`, setup: without(discord.MuteMembers), code: denied, want: `{"missing_permissions":["MUTE_MEMBERS"]}`},
 		{shows: "a guild without the bot", tool: "roles_create", args: `{"guild_id":` + id(nobody) + `,"name":"x"}`, code: unknown},

@@ -29,6 +29,7 @@ func guild() category {
 			Route:      "PATCH /guilds/{guild_id}",
 			Repeatable: true,
 			Needs:      discord.ManageGuild,
+			NeedsIn:    "guild_id",
 			Redact:     []string{"icon", "splash", "discovery_splash", "banner", "home_header"},
 			Fence:      fence.ChannelTopic,
 		},
@@ -99,6 +100,7 @@ func guild() category {
 			Route:      "PATCH /guilds/{guild_id}/welcome-screen",
 			Repeatable: true,
 			Needs:      discord.ManageGuild,
+			NeedsIn:    "guild_id",
 			Fence:      fence.ChannelTopic,
 		},
 		read[guildRef, widget]{
@@ -131,6 +133,7 @@ func guild() category {
 			Route:      "PATCH /guilds/{guild_id}/widget",
 			Repeatable: true,
 			Needs:      discord.ManageGuild,
+			NeedsIn:    "guild_id",
 		},
 		write[voiceModifySelf, voiceModifiedSelf]{
 			Name:  "guild_modify_current_voice_state",

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
 // subject is a tool with what a client receives of it.
@@ -141,6 +142,22 @@ var invariants = []struct {
 		}
 		return ""
 	}},
+	{"a tool of a guild that names channels says where its permissions count", func(s subject) string {
+		channel := ""
+		for _, at := range s.IDs() {
+			if at.Kind == discord.KindChannel {
+				channel = at.Path
+			}
+		}
+		asks := s.Scope == mcpcore.GuildScope && channel != "" && (s.Needs != 0 || len(s.NeedsWhen) > 0)
+		switch there := slices.Contains(countInChannels, s.Name); {
+		case asks && s.NeedsIn == "" && !there:
+			return "names " + channel + ", and has neither NeedsIn nor a place in countInChannels"
+		case there && (!asks || s.NeedsIn != ""):
+			return "need not be in countInChannels"
+		}
+		return ""
+	}},
 	{"doc is written for agents", func(s subject) string {
 		d := s.Description()
 		switch {
@@ -173,6 +190,14 @@ var invariants = []struct {
 		}
 		return ""
 	}},
+}
+
+// countInChannels are tools of a guild whose permissions count in the channel
+// that is named: the category of a new channel, an event's channel, a voice
+// channel.
+var countInChannels = []string{
+	"channels_create_guild_channel", "events_create", "events_modify",
+	"guild_modify_current_voice_state", "guild_modify_user_voice_state", "members_modify",
 }
 
 // numbered are arguments that end in _id and are not snowflakes.

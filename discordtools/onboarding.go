@@ -32,9 +32,10 @@ func onboarding() category {
 			Doc: `Replaces the whole onboarding: prompts and options that are left out are deleted, so start
 				from onboarding_get and keep their ids. To be enabled it needs at least 7 default channels, 5 of them
 				open for @everyone to write; mode 1 counts the options' channels too. Discord checks that.`,
-			Route: "PUT /guilds/{guild_id}/onboarding",
-			Needs: discord.ManageGuild | discord.ManageRoles,
-			Run:   replaceOnboarding,
+			Route:   "PUT /guilds/{guild_id}/onboarding",
+			Needs:   discord.ManageGuild | discord.ManageRoles,
+			NeedsIn: "guild_id",
+			Run:     replaceOnboarding,
 		},
 	}}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +28,9 @@ import (
 //
 // On an embedded struct it says where the struct's own fields are looked for.
 const viewTag = "from"
+
+// sources are what may follow @ alone.
+var sources = []string{"reply", "count", "list", "true", "derived"}
 
 // deriver is a view that works out fields from others, after projection.
 type deriver interface{ derive(call *mcpcore.Call) }
@@ -84,7 +88,7 @@ func newProjection(t reflect.Type) (*projection, error) {
 			if arg == "" {
 				field.arg = name
 			}
-		case special == "reply", special == "list", special == "count", special == "true", special == "derived":
+		case slices.Contains(sources, special):
 			field.special = special
 		default:
 			return nil, fmt.Errorf("%s.%s: unknown source %q", t, f.Name, from)

@@ -115,6 +115,34 @@ func TestPagesGiveTheChainInItsOrder(t *testing.T) {
 	}
 }
 
+// TestContributingShowsWhatIsThere: what the page shows of a tool is that tool's
+// own source.
+func TestContributingShowsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source string
+	for _, name := range []string{"stage_instances.go", "stage_instances_test.go"} {
+		text, err := os.ReadFile("../discordtools/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source += " " + strings.Join(strings.Fields(string(text)), " ")
+	}
+	blocks := strings.Split(string(page), "```go\n")[1:]
+	if len(blocks) != 3 {
+		t.Errorf("it shows %d pieces; a literal, an input and rows are meant", len(blocks))
+	}
+	for _, b := range blocks {
+		code, _, _ := strings.Cut(b, "```")
+		if !strings.Contains(source, strings.Join(strings.Fields(code), " ")) {
+			t.Errorf("this is no longer the source:\n%s", code)
+		}
+	}
+}
+
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 func TestLinksLeadSomewhere(t *testing.T) {

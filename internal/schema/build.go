@@ -67,6 +67,9 @@ var keywords = map[string]keyword{
 	"default": {onScalars, func(s *Schema, v string) (err error) { s.Default, err = s.literal(v); return err }},
 }
 
+// Keywords are the constraint tags, sorted.
+func Keywords() []string { return slices.Sorted(maps.Keys(keywords)) }
+
 // The forms of numbers in tags: what JSON can write.
 var (
 	jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
@@ -284,7 +287,7 @@ func (b *builder) field(s *Schema, f reflect.StructField, index []int, where str
 			}
 			p.Tags[key] = value
 		default:
-			b.fail(where, "unknown tag %q", key)
+			b.fail(where, "unknown tag %q; there are json, jsonschema, %s", key, strings.Join(append(Keywords(), b.extra...), ", "))
 		}
 	}
 	s.Properties = append(s.Properties, p)

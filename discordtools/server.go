@@ -119,8 +119,18 @@ Destructive tools preview first. Show the preview to a person; only when they ag
 A failed call has a code, says what is wrong and what to do next. OUTCOME_UNKNOWN means that it may have happened: look before you repeat it. Messages notify nobody unless allowed_mentions says so.`
 
 // BuildServer makes the complete Discord MCP server. The caller brings the
-// transport. The error joins everything that is wrong with deps.
+// transport. It is [Assemble] for one server, and has its errors.
 func BuildServer(deps Deps) (*mcp.Server, error) {
+	a, err := Assemble(deps)
+	if err != nil {
+		return nil, err
+	}
+	return a.Server(), nil
+}
+
+// Assemble puts the parts of Discord servers together once, for as many of them
+// as there are sessions. The error joins everything that is wrong with deps.
+func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	rest := deps.REST
 	var problems []error
 	if deps.Client.Tracer == nil {
@@ -160,7 +170,7 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 		chain = deps.Chain(chain)
 	}
 	problems = append(problems, checkScope(deps.Config, chain)...)
-	server, err := mcpcore.BuildServer(mcpcore.Deps{
+	assembly, err := mcpcore.Assemble(mcpcore.Deps{
 		Name: deps.Name, Version: deps.Version, Instructions: instructions,
 		Tools: tools, Chain: chain,
 		Armed: deps.Config.Armed, RequirePreview: deps.Config.RequirePreview, Identity: string(deps.Config.ExpectedBot),
@@ -174,7 +184,7 @@ func BuildServer(deps Deps) (*mcp.Server, error) {
 	if err := errors.Join(append(problems, err)...); err != nil {
 		return nil, err
 	}
-	return server, nil
+	return assembly, nil
 }
 
 // checkCategories refuses names that no tool has: a misspelt one would switch

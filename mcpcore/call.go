@@ -54,6 +54,7 @@ type Call struct {
 	unexpected bool   // confirmed without a preview
 
 	core    *core
+	surface *surface  // of the server that was called; nil for a call refused before the chain
 	parent  *Call     // nil for a call that came from a client
 	step    int       // of parent
 	steps   []planned // what it may do by Step

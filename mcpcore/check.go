@@ -30,6 +30,9 @@ func (d *Deps) check() error {
 			problem("tool %q: %w", t.Name, err)
 		}
 	}
+	if d.Opening != nil && len(d.Tools) > 0 && !slices.ContainsFunc(d.Tools, func(t Tool) bool { return d.Opening(&t) && (d.Hide == nil || !d.Hide(&t)) }) {
+		problem("Opening opens no tool, so that no call could reveal one")
+	}
 	d.checkChain(problem)
 	for _, p := range d.Policies {
 		if p.Name == "" {

@@ -24,7 +24,12 @@ func (k *core) publish(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		for i, t := range list.Tools {
-			if b, ours := k.tools[t.Name]; ours {
+			b, ours := k.tools[t.Name]
+			switch {
+			case !ours:
+			case b.hidden():
+				list.Tools[i] = nil
+			default:
 				list.Tools[i] = b.definition()
 			}
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // serve is the one way from the protocol to a handler.
-func (k *core) serve(b *bound) mcp.ToolHandler {
+func (k *core) serve(s *surface, b *bound) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		select {
 		case k.slots <- struct{}{}:
@@ -31,7 +31,7 @@ func (k *core) serve(b *bound) mcp.ToolHandler {
 		id, peer := uuid.NewString(), &client{req}
 		call := func(r *reply) (*Call, *Result, error) {
 			c := newCall(k.deps, b, id, principal, req.Params.Arguments)
-			c.client, c.reply = peer, r
+			c.client, c.reply, c.surface = peer, r, s
 			res, err := k.run(ctx, c)
 			return c, res, err
 		}

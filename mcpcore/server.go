@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Deps is everything a server is made of. It is copied by [BuildServer], lists
+// Deps is everything a server is made of. It is copied by [Assemble], lists
 // included.
 type Deps struct {
 	Name         string // as clients see it; "guildwarden" when empty
@@ -45,9 +43,15 @@ type Deps struct {
 	// one, so that questions end with the process.
 	StateKey []byte
 
-	// Hide keeps matching tools out of tools/list. It is no guard: a layer must
+	// Hide keeps matching tools, and with them the others of their workflow, out
+	// of tools/list, and lets none be revealed. It is no guard: a layer must
 	// refuse them as well. nil hides none.
 	Hide func(*Tool) bool
+
+	// Opening says which tools a session begins with. The others answer like
+	// unknown ones until a call of that session reveals them; see [Call.Reveal].
+	// nil opens all of them.
+	Opening func(*Tool) bool
 
 	// Identify says who asks. nil takes the verified user of an HTTP request
 	// and the constant "stdio" elsewhere. An error or an empty name refuses the
@@ -56,7 +60,7 @@ type Deps struct {
 
 	Transport string           // "stdio" when empty; recorded in audits
 	Deadline  time.Duration    // how long a call may take; 0 is two minutes
-	InFlight  int              // how many calls may run at once; 0 is 128
+	InFlight  int              // how many calls may run at once, in all servers of an assembly; 0 is 128
 	Logger    *slog.Logger     // nil discards
 	Clock     func() time.Time // nil is time.Now
 }
@@ -92,70 +96,4 @@ func identify(_ context.Context, req *mcp.CallToolRequest) (string, error) {
 		return "", errors.New("the verified token names no user")
 	}
 	return req.Extra.TokenInfo.UserID, nil
-}
-
-// BuildServer makes an MCP server that serves the tools through the chain. The
-// caller brings the transport: server.Run(ctx, transport).
-//
-// The error joins everything that is wrong with deps, each problem naming its
-// tool, layer or precondition. Calls of the server that it returns never panic,
-// always have a deadline, and reach a handler through the chain alone.
-func BuildServer(deps Deps) (*mcp.Server, error) {
-	deps.fill()
-	if err := deps.check(); err != nil {
-		return nil, err
-	}
-	handler, err := chain(deps.Chain)
-	if err != nil {
-		return nil, err
-	}
-	seal, err := newSealer(deps.StateKey, deps.Clock)
-	if err != nil {
-		return nil, fmt.Errorf("StateKey: %w", err)
-	}
-	server := mcp.NewServer(&mcp.Implementation{Name: deps.Name, Version: deps.Version}, &mcp.ServerOptions{
-		Instructions: deps.Instructions,
-		Logger:       deps.Logger,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-	})
-	server.AddReceivingMiddleware(survive(deps.Logger, deps.Deadline))
-	var filled []string
-	for _, layer := range deps.Chain {
-		filled = append(filled, layer.Fills...)
-	}
-	k := &core{
-		deps: &deps, handler: handler, seal: seal, slots: make(chan struct{}, deps.InFlight), tools: make(map[string]*bound, len(deps.Tools)),
-	}
-	for _, t := range deps.Tools {
-		b := &bound{core: k, tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t), person: deps.person(&t)}
-		k.tools[t.Name] = b
-		b.definition = sync.OnceValue(func() *mcp.Tool {
-			if deps.Hide != nil && deps.Hide(&b.tool) {
-				return nil
-			}
-			return define(b, filled)
-		})
-		server.AddTool(&mcp.Tool{Name: t.Name, InputSchema: anyObject}, k.serve(b))
-	}
-	server.AddReceivingMiddleware(k.publish)
-	return server, nil
-}
-
-// core is what the calls of one server share.
-type core struct {
-	deps    *Deps
-	handler Handler
-	seal    *sealer
-	slots   chan struct{}
-	tools   map[string]*bound // by name; not changed once the server is built
-}
-
-// bound is a tool in a server, with what was worked out for it once.
-type bound struct {
-	core          *core
-	tool          Tool
-	needs         guards
-	preconditions []Precondition
-	person        bool             // a person must approve its calls
-	definition    func() *mcp.Tool // as clients get it, made when the first one asks; nil when it is hidden
 }

@@ -73,13 +73,23 @@ func (c *Call) plan() error {
 	}
 	c.steps = make([]planned, len(steps))
 	for i, s := range steps {
-		c.steps[i] = planned{Step: s, bound: c.core.tools[s.Tool]}
+		c.steps[i] = planned{Step: s, bound: c.stepTool(s.Tool)}
 		if c.steps[i].person() {
 			c.person = true
 			c.needs |= guardApprove
 		}
 	}
 	return nil
+}
+
+// stepTool is the tool of a step, nil when there is none or the session is not
+// shown it: what cannot be called cannot be a step either.
+func (c *Call) stepTool(name string) *bound {
+	b := c.core.tools[name]
+	if b == nil || c.surface != nil && !c.surface.shows(b) {
+		return nil
+	}
+	return b
 }
 
 // person reports whether a person must approve the step: with the call that makes
@@ -153,7 +163,7 @@ func (c *Call) Step(ctx context.Context, i int, raw json.RawMessage) StepOutcome
 		raw = s.Args
 	}
 	call := newCall(c.deps, s.bound, c.id+"."+strconv.Itoa(i+1), c.principal, raw)
-	call.parent, call.step = c, i
+	call.parent, call.step, call.surface = c, i, c.surface
 	res, err := c.core.run(ctx, call)
 	if err != nil {
 		o := failed(asError(err))
@@ -179,8 +189,8 @@ func (s *planned) fault(c *Call) *Error {
 	switch {
 	case s.bound == nil:
 		names := make([]string, 0, len(c.core.tools))
-		for name, b := range c.core.tools {
-			if c.deps.Hide == nil || !c.deps.Hide(&b.tool) {
+		for name := range c.core.tools {
+			if c.Shows(name) {
 				names = append(names, name)
 			}
 		}

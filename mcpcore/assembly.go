@@ -1,0 +1,143 @@
+package mcpcore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Assembly is Deps put together once, for any number of servers: they share the
+// chain, the schemas and validators, the key of the questions and the limit of
+// calls in flight. It is safe for concurrent use.
+type Assembly struct{ core *core }
+
+// Assemble puts a server's parts together. The error joins everything that is
+// wrong with deps, each problem naming its tool, layer or precondition.
+func Assemble(deps Deps) (*Assembly, error) {
+	deps.fill()
+	if err := deps.check(); err != nil {
+		return nil, err
+	}
+	handler, err := chain(deps.Chain)
+	if err != nil {
+		return nil, err
+	}
+	seal, err := newSealer(deps.StateKey, deps.Clock)
+	if err != nil {
+		return nil, fmt.Errorf("StateKey: %w", err)
+	}
+	var filled []string
+	for _, layer := range deps.Chain {
+		filled = append(filled, layer.Fills...)
+	}
+	k := &core{
+		deps: &deps, handler: handler, seal: seal, slots: make(chan struct{}, deps.InFlight),
+		tools: make(map[string]*bound, len(deps.Tools)), order: make([]*bound, len(deps.Tools)),
+	}
+	for i, t := range deps.Tools {
+		b := &bound{
+			core: k, tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t), person: deps.person(&t),
+			opening: deps.Opening == nil || deps.Opening(&t),
+		}
+		b.hidden = sync.OnceValue(func() bool {
+			return deps.Hide != nil && slices.ContainsFunc(b.group, func(b *bound) bool { return deps.Hide(&b.tool) })
+		})
+		b.definition = sync.OnceValue(func() *mcp.Tool { return define(b, filled) })
+		k.tools[t.Name], k.order[i] = b, b
+	}
+	k.group()
+	return &Assembly{k}, nil
+}
+
+// BuildServer makes an MCP server that serves the tools through the chain. The
+// caller brings the transport: server.Run(ctx, transport). It is [Assemble] for
+// one server, and has its errors.
+//
+// Calls of the server that it returns never panic, always have a deadline, and
+// reach a handler through the chain alone.
+func BuildServer(deps Deps) (*mcp.Server, error) {
+	a, err := Assemble(deps)
+	if err != nil {
+		return nil, err
+	}
+	return a.Server(), nil
+}
+
+// Server is a new server, which lists the tools that [Deps.Opening] opens. What a
+// call reveals is revealed to all sessions of its server: where Opening is set,
+// give each session a server of its own. It costs little beside a session.
+func (a *Assembly) Server() *mcp.Server { return a.core.server(false) }
+
+// Full is a new server that lists every tool from the start, for requests that
+// belong to no session.
+func (a *Assembly) Full() *mcp.Server { return a.core.server(true) }
+
+func (k *core) server(full bool) *mcp.Server {
+	full = full || k.deps.Opening == nil
+	o := &mcp.ServerOptions{
+		Instructions: k.deps.Instructions,
+		Logger:       k.deps.Logger,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: !full}},
+	}
+	if !full {
+		o.SetCacheable = ofOneSession
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: k.deps.Name, Version: k.deps.Version}, o)
+	server.AddReceivingMiddleware(survive(k.deps.Logger, k.deps.Deadline))
+	s := &surface{core: k, server: server, full: full}
+	if !full {
+		s.shown = map[*bound]bool{}
+	}
+	for _, b := range k.order {
+		switch {
+		case full:
+			s.show(b)
+		case b.opening:
+			s.reveal([]string{b.tool.Name})
+		}
+	}
+	server.AddReceivingMiddleware(k.publish)
+	return server
+}
+
+// group finds what is shown together or not at all: the tools of a workflow.
+func (k *core) group() {
+	workflows := map[string][]*bound{}
+	for _, b := range k.order {
+		workflows[b.tool.Part.Workflow] = append(workflows[b.tool.Part.Workflow], b)
+	}
+	for _, b := range k.order {
+		if b.group = workflows[b.tool.Part.Workflow]; b.tool.Part.Workflow == "" {
+			b.group = []*bound{b}
+		}
+	}
+}
+
+// ofOneSession keeps what depends on a session out of caches that others share.
+func ofOneSession(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }
+
+// core is what the calls of all servers of an assembly share.
+type core struct {
+	deps    *Deps
+	handler Handler
+	seal    *sealer
+	slots   chan struct{}
+	tools   map[string]*bound // by name; not changed once assembled
+	order   []*bound          // as in Deps
+}
+
+// bound is a tool of an assembly, with what was worked out for it once.
+type bound struct {
+	core          *core
+	tool          Tool
+	needs         guards
+	preconditions []Precondition
+	person        bool             // a person must approve its calls
+	opening       bool             // a session begins with it
+	group         []*bound         // what is shown together: itself, or the tools of its workflow
+	hidden        func() bool      // nobody gets to see it, or another of its group
+	definition    func() *mcp.Tool // as clients get it, made when the first one asks
+}

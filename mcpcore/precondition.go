@@ -89,19 +89,6 @@ func (d *Deps) resolver(kind EvidenceKind) EvidenceResolver {
 
 func (p *Policy) matches(t *Tool) bool { return p.Match == nil || p.Match(t) }
 
-// preconditions are the tool's own, then those of the policies that match it.
-func (d *Deps) preconditions(t *Tool) []Precondition {
-	all := slices.Clone(t.Require)
-	for _, p := range d.Policies {
-		if p.matches(t) {
-			all = append(all, p.Require...)
-		}
-	}
-	return all
-}
+func (d *Deps) preconditions(t *Tool) []Precondition { return t.Preconditions(d.Policies) }
 
-// person reports whether a person must approve calls of the tool. What a call
-// does through others is theirs to say: see [Call.plan].
-func (d *Deps) person(t *Tool) bool {
-	return t.Person || t.Effect != Read && t.Steps == nil && slices.ContainsFunc(d.Policies, func(p Policy) bool { return p.Person && p.matches(t) })
-}
+func (d *Deps) person(t *Tool) bool { return t.NeedsPerson(d.Policies) }

@@ -39,17 +39,7 @@ func (k *core) publish(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // fields are the authorization fields that mean something for the tool.
-func (b *bound) fields() []string {
-	fields := slices.Clone(b.tool.EffectiveGate().fields())
-	for _, p := range b.preconditions {
-		for _, name := range p.Fields {
-			if !slices.Contains(fields, name) {
-				fields = append(fields, name)
-			}
-		}
-	}
-	return fields
-}
+func (b *bound) fields() []string { return b.tool.fieldsWith(b.preconditions) }
 
 // define is a tool as clients get it.
 func define(b *bound, filled []string) *mcp.Tool {

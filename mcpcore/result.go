@@ -148,6 +148,10 @@ func (r *Result) reply(c *Call) *mcp.CallToolResult {
 	}
 }
 
+// Reply is the error as the client of a call gets it, for servers that answer
+// beside the chain.
+func (e *Error) Reply() *mcp.CallToolResult { return e.envelope() }
+
 // envelope is the protocol's form of an error. What looks like a credential in
 // its words is masked: they may repeat what a caller or Discord wrote.
 func (e *Error) envelope() *mcp.CallToolResult {

@@ -122,17 +122,12 @@ func outside(t *mcpcore.Tool) bool {
 	return t.Scope == mcpcore.ApplicationScope || t.Scope == mcpcore.UserScope || t.Locked || takes(t, discord.KindInteraction)
 }
 
-// needsLock reports whether a tool acts as the application.
-func needsLock(t *mcpcore.Tool) bool {
-	return t.Scope == mcpcore.ApplicationScope && !t.Unlocked || t.Locked
-}
-
 // unprovable says why no call of the tool can be proven, "" when one can.
 func (s Scope) unprovable(t *mcpcore.Tool) string {
 	switch {
 	case t.Scope == mcpcore.UserScope && (!s.UserScoped || s.Bot == ""):
 		return "it acts on users outside guilds"
-	case s.Bot == "" && needsLock(t):
+	case s.Bot == "" && t.NeedsLock():
 		return "it acts as the application, and no bot is locked"
 	case takes(t, discord.KindInteraction):
 		return "it answers an interaction, which tells no guild"
@@ -189,7 +184,7 @@ func (s Scope) identity(ctx context.Context, call *mcpcore.Call) error {
 			return err
 		}
 	}
-	switch locked := needsLock(t); {
+	switch locked := t.NeedsLock(); {
 	case locked && s.Bot == "":
 		return unlocked("tool "+t.Name, t.Name+" acts as the application, and this server is not locked to a bot")
 	case s.Bot == "", !locked && !takes(t, discord.KindInteraction): // an answer to an interaction is the application's

@@ -109,9 +109,7 @@ func (w *weighing) run(ctx context.Context) *mcpcore.Error {
 	}
 	needs, covered := w.needs()
 	targets := w.targets()
-	if t.Scope == mcpcore.ChannelScope {
-		needs |= discord.ViewChannel
-	}
+	needs |= t.Always()
 	switch {
 	case !covered:
 		return w.unknown("the tool declares no requirement for these arguments", nil)

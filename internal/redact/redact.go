@@ -28,7 +28,7 @@ func tree(v any, private []string, cut func(string) string) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, item := range v {
-			if secretKey(k) || slices.Contains(private, k) {
+			if SecretKey(k) || slices.Contains(private, k) {
 				item = marker(item)
 			} else {
 				item = tree(item, private, cut)
@@ -66,9 +66,9 @@ func short(s string) string {
 	return string(runes[:keepChars]) + "...[TRUNCATED]"
 }
 
-// secretKey knows keys by their lower-cased names. The fields that authorize a
+// SecretKey knows keys by their lower-cased names. The fields that authorize a
 // call are among them, wherever they stand.
-func secretKey(key string) bool {
+func SecretKey(key string) bool {
 	key = strings.ToLower(key)
 	switch key {
 	case "auth", "authorization", "api_key", "apikey", "private_key":

@@ -41,14 +41,13 @@ func (k *core) publish(next mcp.MethodHandler) mcp.MethodHandler {
 // fields are the authorization fields that mean something for the tool.
 func (b *bound) fields() []string { return b.tool.fieldsWith(b.preconditions) }
 
-// define is a tool as clients get it.
+// define is a tool as clients get it. All four hints are stated: a client that
+// reads one without the others must not fall back to the protocol's defaults,
+// which say destructive.
 func define(b *bound, filled []string) *mcp.Tool {
 	t := &b.tool
 	destructive, open := t.Effect == Destroy, t.Scope != LocalScope || t.Steps != nil
-	a := &mcp.ToolAnnotations{ReadOnlyHint: t.Effect == Read, IdempotentHint: t.Repeatable, OpenWorldHint: &open}
-	if t.Effect != Read {
-		a.DestructiveHint = &destructive
-	}
+	a := &mcp.ToolAnnotations{ReadOnlyHint: t.Effect == Read, DestructiveHint: &destructive, IdempotentHint: t.Repeatable, OpenWorldHint: &open}
 	return &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description(), Annotations: a,
 		InputSchema: t.inputSchema(filled, b.fields()), OutputSchema: t.OutputSchema(),

@@ -337,7 +337,7 @@ func TestListSaysWhatAToolIs(t *testing.T) {
 	t.Parallel()
 	c := connect(t, new(desk).deps())
 	for name, want := range map[string]string{
-		"tickets_list":  "readOnly destructive:unset idempotent open",
+		"tickets_list":  "readOnly destructive:false idempotent open",
 		"ticket_update": "destructive:false idempotent open",
 		"ticket_delete": "destructive:true open",
 	} {

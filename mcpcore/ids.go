@@ -2,6 +2,7 @@ package mcpcore
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -24,9 +25,9 @@ type IDPath struct {
 
 // ID is an identifier in a call's arguments.
 type ID struct {
-	Path  string // without *: permission_overwrites.0.id
-	Kind  discord.Kind
-	Value string
+	Path  string       `json:"path"` // without *: permission_overwrites.0.id
+	Kind  discord.Kind `json:"kind,omitempty"`
+	Value string       `json:"value"`
 }
 
 // IDs lists the places of identifiers in the tool's input, in its order. It is
@@ -78,8 +79,8 @@ func (p idPath) find(found []ID, v any, step int, at string) []ID {
 		if name := p.steps[step]; name != anyMember {
 			return p.find(found, v[name], step+1, at+"."+name)
 		}
-		for name, member := range v {
-			found = p.find(found, member, step+1, at+"."+name)
+		for _, name := range slices.Sorted(maps.Keys(v)) { // a person is shown them in this order, each time
+			found = p.find(found, v[name], step+1, at+"."+name)
 		}
 	}
 	return found

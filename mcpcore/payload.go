@@ -34,6 +34,7 @@ type review struct {
 	bound   Fingerprint // of all that the approval is for
 	preview map[string]any
 	risks   []string
+	sent    json.RawMessage // nil for the arguments
 }
 
 // review asks the tool about the payload and binds it: tool, principal, bot,
@@ -60,6 +61,9 @@ func (c *Call) review() (*review, error) {
 	r := &review{hash: fingerprintOf(sent), risks: append([]string{}, p.RiskFlags...)}
 	r.bound = c.bind(ForPayload, target, []byte(r.hash))
 	r.preview = map[string]any{"tool": c.tool.Name, "payload_hash": r.hash, "payload": shown, "risk_flags": r.risks}
+	if p.Sent != nil {
+		r.sent = sent
+	}
 	if p.Target != nil {
 		r.preview["target"] = json.RawMessage(target)
 	}

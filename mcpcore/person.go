@@ -28,6 +28,10 @@ type ApprovalRequest struct {
 	// what [Tool.Redact] keeps out of records, since nobody can decide about what
 	// they do not see; secrets are masked.
 	Question string
+
+	// Shown holds the question and more, in the form that [ReadShown] reads: what a
+	// [Proposal] stores for whoever decides elsewhere.
+	Shown json.RawMessage
 }
 
 // ApprovalState is where a request stands.
@@ -62,7 +66,11 @@ func (c *Call) askPerson(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := c.deps.Approver.Ask(ctx, ApprovalRequest{Call: c, Facts: facts, Question: question})
+	shown, err := c.shown(question, facts)
+	if err != nil {
+		return err
+	}
+	st, err := c.deps.Approver.Ask(ctx, ApprovalRequest{Call: c, Facts: facts, Question: question, Shown: shown})
 	if err != nil {
 		if _, ok := errors.AsType[*Error](err); ok || ctx.Err() != nil {
 			return err
@@ -226,10 +234,6 @@ const (
 
 // Ask implements [Approver].
 func (a InLedger) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, error) {
-	shown, err := canon.Marshal(r.Question)
-	if err != nil {
-		return ApprovalState{}, fmt.Errorf("encode question: %w", err)
-	}
 	var deadline <-chan time.Time
 	if a.Wait > 0 {
 		timer := time.NewTimer(a.Wait)
@@ -237,10 +241,9 @@ func (a InLedger) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, er
 		deadline = timer.C
 	}
 	for looks := 0; ; looks++ {
-		found, err := r.Call.Propose(ctx, Proposal{Purpose: ForPerson, Shown: shown, Lifetime: cmp.Or(a.Lifetime, MaxLifetime)})
+		found, err := r.Call.Propose(ctx, Proposal{Purpose: ForPerson, Shown: r.Shown, Lifetime: cmp.Or(a.Lifetime, MaxLifetime)})
 		if err == nil && found.Decision != nil {
-			found.Shown = shown
-			err = a.check(ctx, r.Call, found)
+			err = a.check(ctx, r, found)
 		}
 		st := ApprovalState{ID: found.ID, Decision: found.Decision, Expires: found.Expires, Where: a.Where}
 		if err != nil || st.Decision != nil || deadline == nil {
@@ -261,13 +264,23 @@ func (a InLedger) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, er
 
 // check refuses a call whose decision nobody vouches for. Neither a yes nor a no
 // counts then: the agent is not told what it says, since that is nobody's word.
-func (a InLedger) check(ctx context.Context, c *Call, found Approval) error {
+func (a InLedger) check(ctx context.Context, r ApprovalRequest, found Approval) error {
 	if a.Check == nil {
 		return nil
 	}
+	c := r.Call
+	found.Shown = r.Shown
 	err := a.Check(found)
 	if err == nil {
 		return nil
+	}
+	// Earlier versions stored the question alone, which they may still do beside
+	// this one.
+	if question, bad := canon.Marshal(r.Question); bad == nil {
+		found.Shown = question
+		if a.Check(found) == nil {
+			return nil
+		}
 	}
 	c.log(ctx, slog.LevelError, "decision without proof", slog.String("approval_id", string(found.ID)), slog.Any("error", err))
 	expires := found.Expires.UTC().Format(time.RFC3339)

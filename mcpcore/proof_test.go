@@ -183,7 +183,7 @@ func TestALedgerDoesNotSayWhatACallIs(t *testing.T) {
 	deps := personDeps(p.d, mcpcore.InLedger{Check: p.approvers.Check})
 	deps.Ledger = l
 	c := connect(t, deps)
-	long := strings.Repeat("a", 3000)
+	long := strings.Repeat("a", 5000)
 	this, other := strings.Replace(goodUpdate, "Fire", long+"x", 1), strings.Replace(goodUpdate, "Fire", long+"y", 1)
 	a := p.asks(this)
 	if b := p.asks(other); string(a.Shown) != string(b.Shown) || a.Fingerprint == b.Fingerprint {

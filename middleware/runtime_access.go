@@ -107,7 +107,7 @@ func (w *weighing) run(ctx context.Context) *mcpcore.Error {
 	if t.Scope == mcpcore.LocalScope || t.Anonymous {
 		return nil
 	}
-	needs, covered := w.needs()
+	needs, covered := w.call.Needs()
 	targets := w.targets()
 	needs |= t.Always()
 	switch {
@@ -152,29 +152,6 @@ func (w *weighing) run(ctx context.Context) *mcpcore.Error {
 		return nil
 	}
 	return w.denied(lacking, standing, "")
-}
-
-// needs are the permissions that the call calls for. covered is false when the
-// tool declares needs of arguments alone and none of them was given.
-func (w *weighing) needs() (p discord.Permissions, covered bool) {
-	covered = w.tool.Needs != 0 || len(w.tool.NeedsWhen) == 0
-	exact := map[string]bool{} // arguments whose value an entry equals
-	for _, n := range w.tool.NeedsWhen {
-		if raw, given := w.call.Arg(n.Arg); given && n.Equals != "" && string(raw) == n.Equals {
-			exact[n.Arg] = true
-		}
-	}
-	p = w.tool.Needs
-	for _, n := range w.tool.NeedsWhen {
-		raw, given := w.call.Arg(n.Arg)
-		switch {
-		case !given, n.Unless != "" && string(raw) == n.Unless:
-		case n.Equals == "" && exact[n.Arg], n.Equals != "" && string(raw) != n.Equals:
-		default:
-			p, covered = p|n.Permissions, true
-		}
-	}
-	return p, covered
 }
 
 // targets are the users and roles that the bot must stand above.

@@ -101,14 +101,14 @@ func ask(ctx context.Context, ledger mcpcore.Ledger) ([]question, error) {
 	return all, nil
 }
 
-// shown is a question's text. The kernel writes a JSON string in which nothing
-// is left to escape; an embedder's own approver may write something else.
+// shown is a question's text. The kernel writes one in which nothing is left to
+// escape; an embedder's own approver may write something else.
 func shown(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
+	about, err := mcpcore.ReadShown(raw)
+	if err != nil {
 		return line(string(raw))
 	}
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(about.Question, "\n")
 	for i := range lines {
 		lines[i] = line(lines[i])
 	}

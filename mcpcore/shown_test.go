@@ -1,0 +1,107 @@
+package mcpcore_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
+)
+
+func TestWhatIsShownFollowsFromTheCall(t *testing.T) {
+	t.Parallel()
+	p := prove(t)
+	secret := strings.Replace(goodUpdate, "Fire", "Fire Bearer "+strings.Repeat("a", 30), 1)
+	a := p.asks(secret)
+	s, err := mcpcore.ReadShown(a.Shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Effect != "write" || s.Scope == "" || s.Gate == "" || !strings.Contains(s.Question, "ticket_update") || len(s.Args) == 0 {
+		t.Errorf("shown %s", a.Shown)
+	}
+	if strings.Contains(string(a.Shown), strings.Repeat("a", 30)) {
+		t.Errorf("a secret is shown: %s", a.Shown)
+	}
+	p.l.pass(16 * time.Minute)
+	if again := p.asks(secret); string(again.Shown) != string(a.Shown) {
+		t.Errorf("the identical call shows\n%s\nand\n%s", a.Shown, again.Shown)
+	}
+}
+
+func TestShownIsReadInEveryForm(t *testing.T) {
+	t.Parallel()
+	for raw, question := range map[string]string{
+		`"Ban a member?"`:                         "Ban a member?",
+		` "x" `:                                   "x",
+		`{"question":"Ban?","effect":"destroy"}`:  "Ban?",
+		`{"question":"Ban?","from":"the future"}`: "Ban?",
+		`{"title":"no question"}`:                 "",
+		`{}`:                                      "",
+		`null`:                                    "",
+		``:                                        "",
+		`[1]`:                                     "",
+		`{"question":7}`:                          "",
+	} {
+		s, err := mcpcore.ReadShown(json.RawMessage(raw))
+		if s.Question != question || (err == nil) != (question != "") {
+			t.Errorf("%s: %+v, %v", raw, s, err)
+		}
+	}
+}
+
+// A decision that was signed about the question alone, as earlier versions store
+// it, is still one about this call; one about another question is none.
+func TestADecisionAboutTheQuestionAlone(t *testing.T) {
+	t.Parallel()
+	p := prove(t)
+	for _, row := range []struct {
+		change func(string) string
+		acts   bool
+	}{
+		{func(q string) string { return q }, true},
+		{func(q string) string { return strings.Replace(q, "Fire", "Rain", 1) }, false},
+	} {
+		a := p.asks(goodUpdate)
+		s, err := mcpcore.ReadShown(a.Shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := a
+		old.Shown, err = json.Marshal(row.change(s.Question))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.writes(a, p.signs(old, true, ""))
+		runs := len(p.d.runs())
+		if row.acts {
+			p.passed(t, "ticket_update", goodUpdate)
+		} else {
+			p.refused(t, "ticket_update", goodUpdate, mcpcore.CodeHumanRequired)
+		}
+		if acted := len(p.d.runs()) > runs; acted != row.acts {
+			t.Errorf("acted: %t", acted)
+		}
+	}
+}
+
+func TestShownOfALongText(t *testing.T) {
+	t.Parallel()
+	p := prove(t)
+	long := strings.Repeat("é", 4003)
+	s, err := mcpcore.ReadShown(p.asks(strings.Replace(goodUpdate, "Fire", long, 1)).Shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args map[string]json.RawMessage
+	if err := json.Unmarshal(s.Args, &args); err != nil {
+		t.Fatal(err)
+	}
+	cut := func(raw json.RawMessage) bool { return strings.Contains(string(raw), "characters more)") }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(args)), cut) {
+		t.Errorf("%s", s.Args)
+	}
+}

@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t *testing.T, clock func() time.Time) mcpcore.L
 		{"the first decision stands", (*bench).decide},
 		{"a decision after the end", (*bench).late},
 		{"what was shown is erased on decision", (*bench).shown},
+		{"what was decided is listed, where the ledger does that", (*bench).decided},
 		{"the oldest make room", (*bench).room},
 		{"one of many concurrent spends acts", (*bench).concurrentSpends},
 		{"concurrent spends of several do not block each other", (*bench).concurrentPairs},

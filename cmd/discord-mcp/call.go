@@ -45,7 +45,7 @@ tool succeeded, 1 when it was refused or failed, 2 when it could not be called.`
 			fmt.Fprintln(os.Stderr, `the arguments are not valid JSON; give one object, such as '{"channel_id":"1200000000000000313"}'`)
 			return exitStatus(2)
 		}
-		s, err := build(*inSandbox)
+		s, err := build(*inSandbox, nil)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "discord-mcp cannot start:\n%v\n", err)
 			return exitStatus(2)

@@ -25,10 +25,15 @@ func serveCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	inSandbox := cmd.Flags().Bool("sandbox", false, "serve a furnished Discord in this process: no token, no network")
+	at := cmd.Flags().String("console", "", "serve the approval console on this address of loopback, such as 127.0.0.1:3001")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := build(*inSandbox)
+		page, err := listen(cmd.Context(), *at)
 		if err != nil {
 			return fmt.Errorf("discord-mcp cannot start:\n%w", err)
+		}
+		s, err := build(*inSandbox, page)
+		if err != nil {
+			return fmt.Errorf("discord-mcp cannot start:\n%w", errors.Join(err, page.close()))
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -41,9 +46,10 @@ func serveCommand() *cobra.Command {
 				end()
 			}
 		}()
+		page.serve(s.log) // until the process is about to end, so that what waits can be decided
 		err = transport.Serve(ctx, s.mcp, transport.NewStdio(transport.StdioOptions{Logger: s.log}))
 		end()
-		return errors.Join(<-other, err, s.close())
+		return errors.Join(<-other, err, page.close(), s.close())
 	}
 	return cmd
 }
@@ -56,8 +62,8 @@ type server struct {
 	close    func() error
 }
 
-func build(inSandbox bool) (server, error) {
-	config, err := boot.Read(os.Environ(), inSandbox)
+func build(inSandbox bool, page *consolePage) (server, error) {
+	config, token, err := page.read(os.Environ(), inSandbox)
 	if err != nil {
 		return server{}, err
 	}
@@ -66,6 +72,9 @@ func build(inSandbox bool) (server, error) {
 		options.Sandbox = sandbox.Demo()
 	}
 	deps, done, err := boot.Deps(config, options)
+	if err == nil {
+		err = page.build(config, &deps, token)
+	}
 	if err != nil {
 		return server{}, errors.Join(err, done())
 	}

@@ -21,6 +21,7 @@ const (
 	AuditKeyID Label = "audit chain id" // tells keys apart in public
 	Question   Label = "question"       // what a client carries while it is asked
 	LedgerSeal Label = "ledger seal"    // what a ledger keeps of approvals that nobody else may read or write
+	Console    Label = "console"        // what a browser carries of an approver
 )
 
 // Sub is the subkey of the secret for a label: 32 bytes of HKDF-SHA256. A secret

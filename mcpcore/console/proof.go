@@ -26,7 +26,7 @@ func (a Approvers) Sign(token string, about mcpcore.Approval, approve bool, reas
 		return d, false
 	}
 	d = mcpcore.Decision{By: name, Approve: approve, Reason: reason}
-	d.Proof = slices.Concat(public, ed25519.Sign(key, message(about, d)))
+	d.Proof = slices.Concat(public, ed25519.Sign(key, signed(about, d)))
 	return d, true
 }
 
@@ -45,15 +45,15 @@ func (a Approvers) Check(about mcpcore.Approval) error {
 		return errors.New("the proof is of nobody who may decide")
 	case name != d.By:
 		return fmt.Errorf("the proof is of %s, and the decision says it is of somebody else", name)
-	case !ed25519.Verify(public, message(about, *d), signature):
+	case !ed25519.Verify(public, signed(about, *d), signature):
 		return fmt.Errorf("the proof is of %s, about something else", name)
 	}
 	return nil
 }
 
-// message is what an approver signs. Its text never changes under this label: a
+// signed is what an approver signs. Its text never changes under this label: a
 // proof could not be checked any more.
-func message(about mcpcore.Approval, d mcpcore.Decision) []byte {
+func signed(about mcpcore.Approval, d mcpcore.Decision) []byte {
 	return canon.Append(nil, []any{
 		"guildwarden approver decision 1", string(about.ID), about.Tool, about.Principal, string(about.Fingerprint), string(about.Facts),
 		string(about.Shown), strconv.FormatInt(about.Expires.UnixNano(), 10), d.By, d.Approve, d.Reason,

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -34,11 +35,13 @@ func checkApprovals(c Config) (problems []error) {
 	_, problems = approvers(c.Approvers)
 	place, err := parseLedger(c.Ledger)
 	problems = append(problems, err, place.checkKey(c.StateKey))
-	if c.channel() == "console" {
+	if c.Console != "" && strings.TrimSpace(c.Approvers) == "" {
+		problems = append(problems, errors.New("MCP_APPROVERS: the console does not open without somebody who may decide there; "+makeApprover))
+	} else if c.channel() == "console" {
 		if strings.TrimSpace(c.Approvers) == "" {
 			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console needs MCP_APPROVERS, who may decide there; "+makeApprover))
 		}
-		if err == nil && !place.shared() {
+		if err == nil && !c.seesWhatWaits(place) {
 			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console cannot see what waits in the server's memory; "+otherLedger))
 		}
 	}
@@ -53,11 +56,15 @@ func (c Config) channel() string {
 		return ""
 	case c.ApprovalChannel == "console" || c.ApprovalChannel == "elicitation":
 		return c.ApprovalChannel
-	case strings.TrimSpace(c.Approvers) != "" && place.shared():
+	case strings.TrimSpace(c.Approvers) != "" && c.seesWhatWaits(place):
 		return "console"
 	}
 	return "elicitation"
 }
+
+// seesWhatWaits reports whether somebody outside can decide what waits in the
+// ledger: another process, or the console of this one.
+func (c Config) seesWhatWaits(place ledgerPlace) bool { return place.shared() || c.Console != "" }
 
 // idleApprovers warns of approvers who will not be asked.
 func idleApprovers(c Config) []string {
@@ -80,7 +87,7 @@ func (c Config) approver() mcpcore.Approver {
 	switch c.channel() {
 	case "console":
 		those, _ := approvers(c.Approvers) // was checked; nobody where it is wrong
-		return mcpcore.InLedger{Where: whereToDecide, Wait: c.ApprovalWait, Check: those.Check}
+		return mcpcore.InLedger{Where: cmp.Or(c.Console, whereToDecide), Wait: c.ApprovalWait, Check: those.Check}
 	case "elicitation":
 		return mcpcore.AtClient{}
 	}

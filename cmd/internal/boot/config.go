@@ -93,6 +93,10 @@ type Config struct {
 	_        group  `title:"Process"`
 	LogLevel string `env:"LOG_LEVEL" envDefault:"info" validate:"oneof=fatal error warn info debug trace" doc:"what is logged to stderr: for people on a terminal, JSON elsewhere"`
 
+	// Console is where this process serves the approval console, as people reach
+	// it; "" when it does not.
+	Console string `env:"-"`
+
 	// Warnings are settings that look wrong but stop nothing.
 	Warnings []string `env:"-"`
 }
@@ -104,7 +108,10 @@ type group struct{}
 // With sandbox no token is needed and none is kept. The error joins everything
 // that is wrong, warnings included; it shows no secret.
 func Read(environ []string, sandbox bool) (Config, error) {
-	c, problems := read(env.ToMap(environ), sandbox)
+	return finish(read(env.ToMap(environ), sandbox, ""))
+}
+
+func finish(c Config, problems []error) (Config, error) {
 	if len(problems) > 0 {
 		for _, w := range c.Warnings {
 			problems = append(problems, errors.New(w))
@@ -113,11 +120,12 @@ func Read(environ []string, sandbox bool) (Config, error) {
 	return c, errors.Join(problems...)
 }
 
-func read(vars map[string]string, sandbox bool) (c Config, problems []error) {
+func read(vars map[string]string, sandbox bool, console string) (c Config, problems []error) {
 	unread := unreadable(env.ParseWithOptions(&c, env.Options{Environment: vars}))
 	for _, field := range slices.Sorted(maps.Keys(unread)) {
 		problems = append(problems, unread[field])
 	}
+	c.Console = console
 	switch {
 	case sandbox:
 		c.Token, c.TokenFile = "", ""

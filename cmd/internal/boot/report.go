@@ -55,7 +55,7 @@ type Setting struct {
 // the ledger can be written; it makes no file and contacts nothing.
 func Examine(environ []string, sandbox bool) Report {
 	vars := env.ToMap(environ)
-	c, errs := read(vars, sandbox)
+	c, errs := read(vars, sandbox, "")
 	if c.AuditSink == "file" && c.AuditEnabled != "false" {
 		errs = append(errs, checkFile("MCP_AUDIT_FILE", c.AuditFile))
 	}

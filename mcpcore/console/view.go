@@ -1,0 +1,239 @@
+package console
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/guildwarden/guildwarden/internal/canon"
+	"github.com/guildwarden/guildwarden/mcpcore"
+)
+
+var idShape = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+
+// request is a call that waits, as a page shows it.
+type request struct {
+	ID        string
+	Seen      string // what the decision is about, to find out whether it was replaced
+	Tool      string
+	Title     string
+	Principal string
+	Issued    time.Time
+	Expires   time.Time
+	Left      int // seconds
+
+	mcpcore.Shown
+	Unreadable bool // it cannot be shown, so it cannot be decided
+	Targets    []target
+	Arguments  []argument
+	Steps      []stepRow
+	Message    *message
+	Risks      []risk
+}
+
+// target is what an identifier names.
+type target struct{ Path, Kind, ID, Name string }
+
+// argument is one that is not an identifier.
+type argument struct {
+	Name  string
+	Value string
+	Text  bool   // it is a text, not JSON
+	Now   string // how the target is now; "" when that is not known or the same
+	Drawn bool   // it stands above as it will look
+}
+
+type stepRow struct {
+	mcpcore.ShownStep
+	Arguments []argument
+	Message   *message
+}
+
+// risk is something to look at before deciding.
+type risk struct {
+	Text  string
+	Grave bool
+}
+
+// brief is what a list shows.
+func (c *Console) brief(a mcpcore.Approval) request {
+	q := request{
+		ID: string(a.ID), Tool: a.Tool, Title: a.Tool, Principal: a.Principal, Seen: seen(a),
+		Issued: a.Issued.UTC(), Expires: a.Expires.UTC(), Left: int(a.Expires.Sub(c.o.Clock()).Seconds()),
+	}
+	var err error
+	if q.Shown, err = mcpcore.ReadShown(a.Shown); err != nil {
+		q.Unreadable = true
+		return q
+	}
+	q.Title = cmp.Or(q.Shown.Title, a.Tool)
+	for _, id := range q.IDs {
+		q.Targets = append(q.Targets, target{Path: id.Path, Kind: string(id.Kind), ID: id.Value})
+	}
+	return q
+}
+
+// lookFor is how long names and the current state may take to be read.
+const lookFor = 3 * time.Second
+
+// whole is all that there is to see of a request.
+func (c *Console) whole(ctx context.Context, a mcpcore.Approval) request {
+	q := c.brief(a)
+	if q.Unreadable {
+		return q
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	if c.o.Names != nil && len(q.IDs) > 0 {
+		names := c.o.Names(ctx, slices.Clone(q.IDs))
+		for i := range q.Targets {
+			q.Targets[i].Name = names[q.Targets[i].Path]
+		}
+	}
+	var now map[string]json.RawMessage
+	if c.o.Current != nil && len(q.IDs) > 0 && q.Effect != mcpcore.Read.String() {
+		now = c.o.Current(ctx, Target{Tool: a.Tool, Routes: q.Routes, IDs: slices.Clone(q.IDs)})
+	}
+	payload := q.Sent
+	if payload == nil {
+		payload = q.Args
+	}
+	q.Message = drawn(payload)
+	ids := map[string]bool{}
+	for _, id := range q.IDs {
+		ids[id.Path] = true
+	}
+	q.Arguments = arguments(q.Args, ids, now, q.Message)
+	for _, s := range q.Shown.Steps {
+		m := drawn(s.Args)
+		q.Steps = append(q.Steps, stepRow{s, arguments(s.Args, nil, nil, m), m})
+	}
+	q.Risks = q.risks()
+	return q
+}
+
+// seen tells one state of an approval from another that would be signed
+// differently.
+func seen(a mcpcore.Approval) string {
+	sum := sha256.Sum256(signed(a, mcpcore.Decision{}))
+	return hex.EncodeToString(sum[:])
+}
+
+func arguments(raw json.RawMessage, ids map[string]bool, now map[string]json.RawMessage, m *message) (all []argument) {
+	var args map[string]json.RawMessage
+	if json.Unmarshal(raw, &args) != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if ids[name] {
+			continue
+		}
+		a := argument{Name: name, Drawn: m != nil && (name == "components" || name == "content")}
+		a.Value, a.Text = value(args[name])
+		if current, known := now[name]; known && !same(current, args[name]) {
+			a.Now, _ = value(current)
+			a.Now = cmp.Or(a.Now, "(empty)")
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// value is JSON for people: a text as it is, all else on several lines.
+func value(raw json.RawMessage) (s string, text bool) {
+	if json.Unmarshal(raw, &s) == nil && string(raw) != "null" {
+		return s, true
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw), false
+	}
+	return b.String(), false
+}
+
+func same(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	one, _ := canon.Marshal(x)
+	other, _ := canon.Marshal(y)
+	return bytes.Equal(one, other)
+}
+
+// flags are the words for what tools point at.
+var flags = map[string]string{
+	"external_urls":              "It holds links to other sites.",
+	"interactive_components":     "It holds buttons or menus; whatever answers them acts on what members press.",
+	"component_count_near_limit": "It is nearly as large as Discord takes.",
+	"edit_existing_message":      "It replaces what a message says now.",
+	"allowed_mentions":           "It says itself who is notified: see allowed_mentions.",
+}
+
+var (
+	everyone = regexp.MustCompile(`@(?:everyone|here)\b`)
+	notified = regexp.MustCompile(`"parse":\[[^\]]*"everyone"`)
+	links    = regexp.MustCompile(`(?i)https?://([^\s/<>"'()\\?#]{1,253})`)
+)
+
+// risks are what to look at: what the tool says, and what its texts show.
+func (q *request) risks() (all []risk) {
+	all = []risk{}
+	switch {
+	case q.Effect == mcpcore.Destroy.String():
+		all = append(all, risk{"It cannot be undone.", true})
+	case len(q.Shown.Steps) > 1:
+		all = append(all, risk{"It is several acts at once: one decision is about all of them.", false})
+	}
+	for _, f := range q.Shown.Risks {
+		all = append(all, risk{cmp.Or(flags[f], "The tool says: "+strings.ReplaceAll(f, "_", " ")+"."), false})
+	}
+	raw := string(q.Args) + string(q.Sent)
+	for _, s := range q.Shown.Steps {
+		raw += string(s.Args)
+	}
+	switch {
+	case notified.MatchString(raw):
+		all = append(all, risk{"It may notify everyone.", true})
+	case everyone.MatchString(raw):
+		all = append(all, risk{"A text holds @everyone or @here. It notifies nobody unless allowed_mentions says so.", false})
+	}
+	if strings.Contains(strings.Join(q.Permissions, " "), "ADMINISTRATOR") {
+		all = append(all, risk{"The bot needs to be an administrator for it.", true})
+	}
+	if hosts := hostsOf(raw); len(hosts) > 0 {
+		all = append(all, risk{"Links lead to: " + strings.Join(hosts, ", ") + ".", false})
+	}
+	if q.Args == nil && len(q.Shown.Steps) == 0 {
+		all = append(all, risk{"It is too much to be shown whole. The question below shows how each argument begins.", true})
+	}
+	if strings.Contains(raw, " characters more)") {
+		all = append(all, risk{"A text is longer than what is shown of it.", true})
+	}
+	if hides(raw) || strings.Contains(raw, `\u00`) { // in which JSON writes control characters
+		all = append(all, risk{"A text holds characters that are invisible or turn text around. They are shown by their codes.", true})
+	}
+	return all
+}
+
+const maxHosts = 10
+
+// hostsOf are the hosts of the links in a text.
+func hostsOf(raw string) (all []string) {
+	for _, m := range links.FindAllStringSubmatch(raw, -1) {
+		if host := oneLine(strings.ToLower(m[1]), 100); !slices.Contains(all, host) {
+			if all = append(all, host); len(all) == maxHosts {
+				return append(all, "and more")
+			}
+		}
+	}
+	return all
+}

@@ -34,14 +34,14 @@ func (c *Call) Propose(ctx context.Context, p Proposal) (Approval, error) {
 }
 
 func (c *Call) issue(ctx context.Context, p Proposal) (Approval, error) {
-	facts, err := c.Facts(ctx)
+	seen, err := c.seen(ctx)
 	if err != nil {
 		return Approval{}, err
 	}
 	if c.deps.Ledger == nil {
 		return Approval{}, &Error{Code: CodeLedger, Detail: "there is no ledger to issue an approval"}
 	}
-	p.Tool, p.Principal, p.Facts = c.tool.Name, c.principal, facts.digest()
+	p.Tool, p.Principal, p.Facts = c.tool.Name, c.principal, seen
 	a, err := c.deps.Ledger.Propose(ctx, p)
 	if err != nil {
 		return Approval{}, c.ledgerError(ctx, err, "the ledger did not issue an approval")
@@ -51,6 +51,20 @@ func (c *Call) issue(ctx context.Context, p Proposal) (Approval, error) {
 	return a, nil
 }
 
+// seen is what a person was shown of the target, bound into approvals: the
+// tool's facts, or the plan of a reviewed workflow.
+func (c *Call) seen(ctx context.Context) (Fingerprint, error) {
+	if c.tool.flow() != nil {
+		p, err := c.prepare(ctx)
+		if err != nil {
+			return "", err
+		}
+		return Fingerprint(p.digest), nil
+	}
+	facts, err := c.Facts(ctx)
+	return facts.digest(), err
+}
+
 // Pledge has the interlock spend the approval before the handler runs, together
 // with whatever else the call must spend: all or nothing.
 func (c *Call) Pledge(ctx context.Context, p Purpose, id ApprovalID) error {
@@ -58,11 +72,11 @@ func (c *Call) Pledge(ctx context.Context, p Purpose, id ApprovalID) error {
 }
 
 func (c *Call) pledge(ctx context.Context, p Purpose, id ApprovalID, f Fingerprint) error {
-	facts, err := c.Facts(ctx)
+	seen, err := c.seen(ctx)
 	if err != nil {
 		return err
 	}
-	one := pledge{Spend{ID: id, Fingerprint: f, Facts: facts.digest()}, p}
+	one := pledge{Spend{ID: id, Fingerprint: f, Facts: seen}, p}
 	if !slices.Contains(c.pledged, one) {
 		c.pledged = append(c.pledged, one)
 	}

@@ -29,12 +29,16 @@ func Assemble(deps Deps) (*Assembly, error) {
 	if err != nil {
 		return nil, fmt.Errorf("StateKey: %w", err)
 	}
+	keys, err := newFlowKeys(deps.StateKey)
+	if err != nil {
+		return nil, fmt.Errorf("StateKey: %w", err)
+	}
 	var filled []string
 	for _, layer := range deps.Chain {
 		filled = append(filled, layer.Fills...)
 	}
 	k := &core{
-		deps: &deps, handler: handler, seal: seal, slots: make(chan struct{}, deps.InFlight),
+		deps: &deps, handler: handler, seal: seal, keys: keys, slots: make(chan struct{}, deps.InFlight),
 		tools: make(map[string]*bound, len(deps.Tools)), order: make([]*bound, len(deps.Tools)),
 	}
 	for i, t := range deps.Tools {
@@ -43,7 +47,8 @@ func Assemble(deps Deps) (*Assembly, error) {
 			opening: deps.Opening == nil || deps.Opening(&t),
 		}
 		b.hidden = sync.OnceValue(func() bool {
-			return deps.Hide != nil && slices.ContainsFunc(b.group, func(b *bound) bool { return deps.Hide(&b.tool) })
+			return b.tool.flow() != nil && !deps.Permits.on(b.tool.Part.Workflow) ||
+				deps.Hide != nil && slices.ContainsFunc(b.group, func(b *bound) bool { return deps.Hide(&b.tool) })
 		})
 		b.definition = sync.OnceValue(func() *mcp.Tool { return define(b, filled) })
 		k.tools[t.Name], k.order[i] = b, b
@@ -124,6 +129,7 @@ type core struct {
 	deps    *Deps
 	handler Handler
 	seal    *sealer
+	keys    flowKeys
 	slots   chan struct{}
 	tools   map[string]*bound // by name; not changed once assembled
 	order   []*bound          // as in Deps

@@ -64,6 +64,8 @@ type Call struct {
 	client  *client // nil for a step of another call
 	reply   *reply  // to the question of an earlier run; nil for a first one
 
+	ready *prepared // the plan of a reviewed workflow's tool; nil before it was made
+
 	mu       sync.Mutex
 	evidence map[EvidenceRef]evidenceOnce
 	facts    func(context.Context) (Facts, error)

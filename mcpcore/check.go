@@ -34,6 +34,7 @@ func (d *Deps) check() error {
 		problem("Opening opens no tool, so that no call could reveal one")
 	}
 	d.checkChain(problem)
+	d.checkWorkflows(problem)
 	for _, p := range d.Policies {
 		if p.Name == "" {
 			problem("a policy has no name")
@@ -121,6 +122,8 @@ func (d *Deps) checkTool(t *Tool) (problems []error) {
 			problem("its gate needs a ledger, and there is none")
 		case d.person(t):
 			problem("a person must approve it, which needs a ledger, and there is none")
+		case t.flow() != nil && t.EffectiveGate() == Reviewed && d.Permits.on(t.Part.Workflow):
+			problem("a person reviews it, which needs a ledger, and there is none")
 		}
 	}
 	if t.Payload != nil && t.EffectiveGate() != Payload {

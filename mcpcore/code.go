@@ -55,6 +55,17 @@ const (
 	CodeToolNotAvailable Code = "TOOL_NOT_AVAILABLE"           // a tool named inside another's arguments is not there
 	CodeRecursion        Code = "PIPELINE_RECURSION"           // a step of a call would make steps itself
 	CodeDispatchMismatch Code = "DISPATCH_MODE_MISMATCH"       // a tool named inside another's arguments is of another kind
+
+	CodeWorkflowOff     Code = "WORKFLOW_OFF"            // the operator's policy does not enable the workflow; fields: workflow, policy
+	CodeWorkflowScope   Code = "WORKFLOW_SCOPE_REJECTED" // the policy does not name the target; fields: workflow, policy
+	CodeProtected       Code = "TARGET_PROTECTED"        // the policy protects the user; fields: workflow
+	CodePlanRefused     Code = "PLAN_REFUSED"            // the change cannot be made as it was asked for; fields: reason
+	CodePlanChanged     Code = "PLAN_CHANGED"            // what was reviewed is not what is there now; fields: status, expectedDigest, actualDigest
+	CodeKeyConflict     Code = "OPERATION_KEY_CONFLICT"  // the operation key was used before; fields: status, receipt
+	CodeTargetBusy      Code = "TARGET_BUSY"             // another operation is writing the target; fields: status, target, claimId
+	CodeQuarantined     Code = "TARGET_QUARANTINED"      // an earlier write of the target has no known outcome; fields: status, target, claimId
+	CodeClaimLost       Code = "CLAIM_LOST"              // the claim ended before the write, so nothing was written; fields: status
+	CodeOperationFailed Code = "OPERATION_FAILED"        // the write was certainly not carried out; fields: status, operationKeyHash
 )
 
 // Category says whose fault a code is.
@@ -120,6 +131,16 @@ var codes = map[Code]codeFacts{
 	CodeToolNotAvailable: {Client, false, "Look the tool's name up in the tool list."},
 	CodeRecursion:        {Client, false, "Make the inner steps part of the outer list."},
 	CodeDispatchMismatch: {Client, false, "Use the tool directly."},
+	CodeWorkflowOff:      {Client, false, "Ask the operator to enable the workflow in the policy and to restart."},
+	CodeWorkflowScope:    {Client, false, "Ask the operator to name the target in the policy and to restart."},
+	CodeProtected:        {Client, false, "Leave this user alone; the operator's policy protects them."},
+	CodePlanRefused:      {Client, false, "Change what stands in the way, or ask for something else, then plan again."},
+	CodePlanChanged:      {Client, false, "Nothing was changed and the operation key is unspent. Plan again and have the new plan reviewed."},
+	CodeKeyConflict:      {Client, false, "Nothing was changed. Look at the receipt; a new intent needs a new operation key."},
+	CodeTargetBusy:       {Client, true, "Nothing was changed. Wait until the other operation is over, then plan again."},
+	CodeQuarantined:      {Client, false, "Nothing was changed. The operator must look at the target and release the claim with discord-mcp operations resolve."},
+	CodeClaimLost:        {Client, false, "Nothing was changed. Plan again, with a new operation key."},
+	CodeOperationFailed:  {Client, false, "Nothing was changed. The operation key is spent; plan again with a new one."},
 }
 
 // Category says whose fault the code is; server for a code outside the table.

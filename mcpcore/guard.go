@@ -49,7 +49,7 @@ func (d *Deps) needs(t *Tool) guards {
 	if len(d.preconditions(t)) > 0 {
 		g |= guardCheck
 	}
-	if t.EffectiveGate() == Payload || d.person(t) {
+	if gate := t.EffectiveGate(); gate == Payload || gate == Reviewed || d.person(t) {
 		g |= guardApprove
 	}
 	if t.Effect != Read {
@@ -139,7 +139,8 @@ func (c *Call) Check(ctx context.Context) error {
 
 // Approve verifies what must be approved: for a [Payload] tool, that the call
 // carries the hash and the unspent id that an earlier preview of exactly this
-// payload issued; for a tool that a person must approve, that one did, or it
+// payload issued; for a [Reviewed] tool, that a person approved the plan as it is
+// now, or it asks; for a tool that a person must approve, that one did, or it
 // asks now. Nothing is spent yet; the interlock does that.
 //
 // spend adds what a layer verified by itself and wants spent with the rest.
@@ -148,12 +149,17 @@ func (c *Call) Approve(ctx context.Context, spend ...Spend) error {
 		return err
 	}
 	if !c.guard.has(guardApprove) {
-		if c.tool.EffectiveGate() == Payload {
+		switch c.tool.EffectiveGate() {
+		case Payload:
 			if err := c.approvePayload(ctx); err != nil {
 				return err
 			}
+		case Reviewed:
+			if err := c.approveReviewed(ctx); err != nil {
+				return err
+			}
 		}
-		if c.person && !c.approvedWithParent() {
+		if c.person && c.tool.EffectiveGate() != Reviewed && !c.approvedWithParent() {
 			if err := c.askPerson(ctx); err != nil {
 				return err
 			}
@@ -176,7 +182,7 @@ func (c *Call) Begin(ctx context.Context) error {
 		return nil
 	}
 	c.started = c.deps.Clock()
-	if c.tool.Effect != Read {
+	if c.tool.Effect != Read && !c.idle() {
 		e := newEvent(ctx, c, Intent)
 		if err := c.deps.record(ctx, *e); err != nil {
 			return &Error{Code: CodeAuditUnavailable, Detail: "the audit sink did not take the record of this call", Cause: err}

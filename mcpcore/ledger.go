@@ -107,6 +107,15 @@ var (
 	ErrFactsChanged     = errors.New("the facts are not those that were approved")
 )
 
+// FactsWere is ErrFactsChanged of an approval that a ledger dropped, with what it
+// was for.
+type FactsWere struct{ Facts Fingerprint }
+
+func (e *FactsWere) Error() string { return ErrFactsChanged.Error() }
+
+// Unwrap is ErrFactsChanged.
+func (e *FactsWere) Unwrap() error { return ErrFactsChanged }
+
 // NotSpent is which of several approvals could not be spent, and why: one of
 // the Err values above.
 type NotSpent struct {
@@ -135,8 +144,8 @@ type Ledger interface {
 	// Propose issues a new one-time id. An approval for a person is issued once:
 	// while one with the same fingerprint and facts is alive and not spent,
 	// decided or not, that one is returned. One with other facts is dropped;
-	// when a person had approved it, ErrFactsChanged says so and nothing is
-	// issued.
+	// when a person had approved it, ErrFactsChanged, as a [*FactsWere] where the
+	// ledger can tell, says so and nothing is issued.
 	Propose(ctx context.Context, p Proposal) (Approval, error)
 	// Preview is the newest note of a preview of the fingerprint that has not
 	// expired, or ErrApprovalMissing.

@@ -100,6 +100,9 @@ type Ending struct {
 	Error        Code         // of one that is not completed
 }
 
+// Ending is how the operation of the receipt ended.
+func (r *Receipt) Ending() Ending { return Ending{r.Status, r.ResourceID, r.Verification, r.Error} }
+
 // Check says what is wrong with an ending: a completed one has a verification
 // and no error, a failed one an error and no resource, an uncertain one an
 // error. Ledgers apply it.
@@ -151,6 +154,14 @@ type ReceiptFilter struct {
 	Workflow string
 	Status   Status
 	Limit    int // 0 is 100, at most 1000
+}
+
+// Most is Limit within its bounds.
+func (f ReceiptFilter) Most() int {
+	if f.Limit <= 0 {
+		return 100
+	}
+	return min(f.Limit, 1000)
 }
 
 // Why a ledger does not do what it is asked. Those that say more than this are
@@ -211,7 +222,8 @@ type OperationLedger interface {
 	Claim(ctx context.Context, w Wanted) (Claim, error)
 	// Reserve spends the operation key of the claim, for this workflow and for
 	// ever: a [*KeySpent] when it was spent before, whatever became of it.
-	// ErrClaimLost when the claim is not held any more, or its lease is over.
+	// ErrClaimLost when the claim is not held any more, or its lease is over, and
+	// the key is unspent.
 	Reserve(ctx context.Context, c Claim, r Reservation) (Receipt, error)
 	// Pending records that the write will be sent now and be over after so long.
 	// ErrClaimLost when the claim is not held any more, or its lease ends before

@@ -43,6 +43,10 @@ type ApprovalState struct {
 	Decision *Decision // nil while pending
 	Expires  time.Time
 	Where    string // where a person decides, for the agent to say; "" when it cannot
+
+	// Seen is the facts or the plan that the person decided about; ""
+	// when nobody can tell.
+	Seen Fingerprint
 }
 
 // Approver asks a person. It is safe for concurrent use.
@@ -77,11 +81,15 @@ func (c *Call) askPerson(ctx context.Context) error {
 		}
 		return &Error{Code: CodeHumanRequired, Detail: "a person must approve this, and asking one failed", Cause: err, Fields: map[string]any{"tool": c.tool.Name}}
 	}
-	switch {
+	switch seen, err := c.seen(ctx); {
+	case err != nil:
+		return err
 	case st.Decision == nil:
 		return c.pending(st)
 	case !st.Decision.Approve:
 		return refusedBy(*st.Decision).With("tool", c.tool.Name)
+	case st.Seen != "" && st.Seen != seen:
+		return c.factsChanged(ctx, &FactsWere{st.Seen})
 	}
 	c.approver = st.Decision.By
 	if st.ID == "" {
@@ -157,6 +165,9 @@ func (c *Call) forPerson(facts Facts) (string, error) {
 	}
 	if c.steps == nil { // which say all that the arguments do
 		rest, _ := redact.Secrets(c.args).(map[string]any)
+		if c.tool.flow() != nil { // whose plan says them
+			shown[keyArg], shown[planArg] = true, true
+		}
 		for _, name := range c.Names() {
 			if !shown[name] {
 				fmt.Fprintf(&b, "%s: %s\n", name, short(visible(compact(rest[name]))))
@@ -314,7 +325,7 @@ func (a AtClient) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, er
 	if err != nil {
 		return ApprovalState{}, err
 	}
-	keep, err := canon.Marshal(issued.ID)
+	keep, err := canon.Marshal(kept{issued.ID, issued.Facts})
 	if err != nil {
 		return ApprovalState{}, fmt.Errorf("encode approval id: %w", err)
 	}
@@ -323,14 +334,22 @@ func (a AtClient) Ask(ctx context.Context, r ApprovalRequest) (ApprovalState, er
 	}})
 }
 
+// kept is what an answer is held against.
+type kept struct {
+	ID   ApprovalID  `json:"id"`
+	Seen Fingerprint `json:"seen"`
+}
+
 const approveForm = `{"type":"object","properties":{"approve":{"type":"boolean","title":"Approve","description":"true lets exactly this call act, once"}},"required":["approve"]}`
 
 // decided is what a client said that its user decided.
 func decided(answer Answer) (ApprovalState, error) {
 	st := ApprovalState{Purpose: ForQuestion, Decision: &Decision{By: "the client's user"}}
-	if err := json.Unmarshal(answer.Kept, &st.ID); err != nil {
-		return st, fmt.Errorf("decode approval id: %w", err)
+	var k kept
+	if err := json.Unmarshal(answer.Kept, &k); err != nil {
+		return st, fmt.Errorf("decode what was asked: %w", err)
 	}
+	st.ID, st.Seen = k.ID, k.Seen
 	switch {
 	case answer.Action == "accept" && answer.Fields[approveField] == true:
 		st.Decision.Approve = true

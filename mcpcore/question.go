@@ -203,8 +203,12 @@ func (c *Call) hear() error {
 	}
 	if !fits {
 		c.reply = nil
-		return (&Error{Code: CodeValidation, Detail: "the answer that came with this call is to no question that this server asked about it, or came too late"}).
+		e := (&Error{Code: CodeValidation, Detail: "the answer that came with this call is to no question that this server asked about it, or came too late"}).
 			WithHint("Make the call again without inputResponses and requestState.")
+		if c.tool.flow() != nil {
+			e.With("status", confirmationInvalid)
+		}
+		return e
 	}
 	return nil
 }

@@ -26,6 +26,13 @@ type Deps struct {
 	Ledger   Ledger             // keeps approvals and previews; needed by tools that are approved. ledger.NewMemory is one
 	Approver Approver           // asks a person; without one a call that needs a person is refused
 
+	Workflows  []Workflow      // their tools are added to Tools
+	Permits    WorkflowPolicy  // what the workflows may do; the zero value enables none
+	Operations OperationLedger // needed by enabled workflows; ledger.NewOperations is one
+	// Volatile lets workflows run on an Operations that ends with the process: for a
+	// sandbox, where nothing is lost with it.
+	Volatile bool
+
 	// Armed is the operator's key, MCP_DRY_RUN being exactly "false": without it
 	// tools whose gate is Payload only preview.
 	Armed bool
@@ -38,9 +45,10 @@ type Deps struct {
 	// an approval is for that bot alone.
 	Identity string
 
-	// StateKey seals what a client carries while it is asked something, at least 32
-	// bytes: servers that share one take over from each other. nil is a random
-	// one, so that questions end with the process.
+	// StateKey seals what a client carries while it is asked something and keys the
+	// digests of plans, at least 32 bytes: servers that share one take over from
+	// each other. nil is a random one, so that questions and plans end with the
+	// process.
 	StateKey []byte
 
 	// Hide keeps matching tools, and with them the others of their workflow, out
@@ -67,6 +75,9 @@ type Deps struct {
 
 func (d *Deps) fill() {
 	d.Tools, d.Chain = slices.Clone(d.Tools), slices.Clone(d.Chain)
+	for _, w := range d.Workflows {
+		d.Tools = append(d.Tools, w.tools...)
+	}
 	d.Policies, d.Evidence = slices.Clone(d.Policies), slices.Clone(d.Evidence)
 	d.Name = cmp.Or(d.Name, "guildwarden")
 	d.Version = cmp.Or(d.Version, "dev")

@@ -175,6 +175,7 @@ type impl struct {
 	ids       []idPath
 	validator func() (*args.Validator, error)
 	run       Handler
+	flow      *flow // nil for a tool of no reviewed workflow
 	err       error
 }
 
@@ -250,6 +251,13 @@ func New(t Tool, in, out reflect.Type, run Handler, tags ...string) Tool {
 func Broken(t Tool, err error) Tool {
 	t.impl = &impl{err: err}
 	return t
+}
+
+func (t *Tool) flow() *flow {
+	if t.impl == nil {
+		return nil
+	}
+	return t.impl.flow
 }
 
 // EffectiveGate is the tool's gate with [ByEffect] resolved.

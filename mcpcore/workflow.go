@@ -121,8 +121,8 @@ type Affected struct {
 	Name   string `json:"name,omitempty"`   // for people; not to be trusted and no part of the digest
 }
 
-// Shown is how many of a bulk change's items plans and people see.
-const Shown = 5
+// FirstShown is how many of a bulk change's items plans and people see.
+const FirstShown = 5
 
 // Written is what the answer to the write says.
 type Written struct {

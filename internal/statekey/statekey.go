@@ -17,11 +17,13 @@ type Label string
 
 // The labels in use.
 const (
-	AuditChain Label = "audit chain"    // digests of audit records and of their head
-	AuditKeyID Label = "audit chain id" // tells keys apart in public
-	Question   Label = "question"       // what a client carries while it is asked
-	LedgerSeal Label = "ledger seal"    // what a ledger keeps of approvals that nobody else may read or write
-	Console    Label = "console"        // what a browser carries of an approver
+	AuditChain Label = "audit chain"      // digests of audit records and of their head
+	AuditKeyID Label = "audit chain id"   // tells keys apart in public
+	Question   Label = "question"         // what a client carries while it is asked
+	LedgerSeal Label = "ledger seal"      // what a ledger keeps of approvals that nobody else may read or write
+	PlanDigest Label = "workflow plan"    // digests of plans
+	RequestTag Label = "workflow request" // binds the request of an operation into its receipt
+	Console    Label = "console"          // what a browser carries of an approver
 )
 
 // Sub is the subkey of the secret for a label: 32 bytes of HKDF-SHA256. A secret

@@ -57,7 +57,7 @@ func (m *Memory) Propose(ctx context.Context, p mcpcore.Proposal) (mcpcore.Appro
 			}
 			s.drop(r)
 			if r.Decision != nil && r.Decision.Approve {
-				return mcpcore.Approval{}, mcpcore.ErrFactsChanged
+				return mcpcore.Approval{}, &mcpcore.FactsWere{Facts: r.Facts}
 			}
 		}
 	}

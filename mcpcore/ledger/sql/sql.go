@@ -118,7 +118,7 @@ func (l *Ledger) now(ctx context.Context, tx *sql.Tx) (time.Time, error) {
 func (l *Ledger) Propose(ctx context.Context, p mcpcore.Proposal) (mcpcore.Approval, error) {
 	var (
 		a       mcpcore.Approval
-		changed bool
+		changed *mcpcore.FactsWere
 	)
 	err := l.write(ctx, func(ctx context.Context, tx *sql.Tx, now time.Time) error {
 		if p.Purpose == mcpcore.ForPerson {
@@ -133,7 +133,8 @@ func (l *Ledger) Propose(ctx context.Context, p mcpcore.Proposal) (mcpcore.Appro
 				if err := l.exec(ctx, tx, `DELETE FROM guildwarden_approvals WHERE id_hash = $1`, r.hash); err != nil {
 					return err
 				}
-				if changed = r.Decision != nil && r.Decision.Approve; changed {
+				if r.Decision != nil && r.Decision.Approve {
+					changed = &mcpcore.FactsWere{Facts: r.Facts}
 					return nil
 				}
 			}
@@ -149,8 +150,8 @@ func (l *Ledger) Propose(ctx context.Context, p mcpcore.Proposal) (mcpcore.Appro
 	switch {
 	case err != nil:
 		return mcpcore.Approval{}, fmt.Errorf("propose: %w", err)
-	case changed:
-		return mcpcore.Approval{}, mcpcore.ErrFactsChanged
+	case changed != nil:
+		return mcpcore.Approval{}, changed
 	}
 	l.sweepIn(a.Lifetime) //nolint:contextcheck // the sweep is done long after the call
 	return a, nil

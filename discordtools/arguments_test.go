@@ -89,6 +89,7 @@ var local = map[string][]string{
 	"messages_search_recent":                 {"query"},
 	"roles_list":                             {"offset", "with_counts"}, // the latter asks another route
 	"soundboard_list_guild_sounds":           {"offset"},
+	"stickers_list_guild":                    {"offset"},
 	"stickers_create_guild_sticker":          {"file_format"}, // refused where the data is another
 	"threads_list_members":                   {"offset"},
 	"webhooks_create":                        {"reveal_token"},

@@ -57,6 +57,10 @@ func (v *auditLogPage) derive(call *mcpcore.Call) {
 	}
 }
 
+func (v *auditLogPage) cursors(call *mcpcore.Call) []cursor {
+	return ends(call, v.OldestID, v.NewestID)
+}
+
 type auditEntry struct {
 	ID         string          `json:"id"`
 	ActionType int             `json:"action_type"`

@@ -11,6 +11,18 @@ import (
 type integrationsList struct {
 	Integrations []integration `json:"integrations" from:"@reply"`
 	Count        int           `json:"count" from:"@count"`
+	remarks
+}
+
+// maxIntegrations is how many Discord tells of.
+//
+// Source: https://docs.discord.com/developers/resources/guild#get-guild-integrations.
+const maxIntegrations = 50
+
+func (v *integrationsList) derive(*mcpcore.Call) {
+	if v.Count >= maxIntegrations {
+		v.Warnings = []string{"Discord tells of 50 integrations at most, and gives no way to read on: there may be others."}
+	}
 }
 
 // integration has an id of any form: Twitch's and YouTube's need not be a

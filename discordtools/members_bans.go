@@ -146,25 +146,3 @@ func (v *bansPage) derive(call *mcpcore.Call) {
 		v.lead(call, v.page, v.Bans[0].UserID, v.Bans[n-1].UserID)
 	}
 }
-
-// onward is where to go on in a list that Discord sorts by id.
-type onward[ID ~string] struct {
-	NextAfter  ID `json:"next_after,omitempty" from:"@derived"`
-	NextBefore ID `json:"next_before,omitempty" from:"@derived"`
-}
-
-// lead sets the cursors of a page that shows the items from first to last. It
-// goes on towards greater ids, with before towards smaller ones, and where it was
-// cut on both sides. A list with the greatest id first goes the other way.
-func (o *onward[ID]) lead(call *mcpcore.Call, p page, first, last ID) {
-	back := call.Has("before")
-	if discord.CompareIDs(last, first) < 0 {
-		first, last, back = last, first, !call.Has("after")
-	}
-	if p.HasMore && back {
-		o.NextBefore = first
-	}
-	if p.HasMore && (!back || p.Truncated) {
-		o.NextAfter = last
-	}
-}

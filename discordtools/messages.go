@@ -182,6 +182,11 @@ func (v *messagesPage) derive(*mcpcore.Call) {
 	}
 }
 
+// cursors lead further back, or on where the call looked that way, or both.
+func (v *messagesPage) cursors(call *mcpcore.Call) []cursor {
+	return ends(call, v.OldestID, v.NewestID)
+}
+
 // anchor keeps what the call asked next to. Discord answers newest first,
 // whichever the cursor.
 func (v *messagesPage) anchor(call *mcpcore.Call) int {

@@ -24,6 +24,7 @@ type messagesFound struct {
 	ScannedCount    int               `json:"scanned_count" from:"@derived"`
 	OldestScannedID discord.MessageID `json:"oldest_scanned_id,omitempty" from:"@derived"`
 	NewestScannedID discord.MessageID `json:"newest_scanned_id,omitempty" from:"@derived"`
+	HasMore         bool              `json:"has_more,omitempty" from:"@derived" jsonschema:"more to look through follow"`
 	Truncated       bool              `json:"truncated,omitempty" from:"@derived" jsonschema:"cut because of its size"`
 	remarks
 }
@@ -43,6 +44,15 @@ func (v *messagesFound) derive(call *mcpcore.Call) {
 	default:
 		v.OldestScannedID = v.Matches[n-1].MessageID
 	}
+}
+
+// of counts what was looked through: matches are as many as there are.
+func (v *messagesFound) of(_, limit int) {
+	v.HasMore = v.Truncated || limit > 0 && v.ScannedCount >= limit
+}
+
+func (v *messagesFound) cursors(call *mcpcore.Call) []cursor {
+	return ends(call, v.OldestScannedID, v.NewestScannedID)
 }
 
 func (v *messagesFound) anchor(call *mcpcore.Call) int {

@@ -33,26 +33,26 @@ func present(a *api, view any, kind fence.Kind) (*mcpcore.Result, error) {
 	if next.IsValid() {
 		skipped = skip(a.call, list)
 	}
-	res, err := render(a, view, list)
+	res, err := render(a, view, list, skipped)
 	if err != nil {
 		return nil, err
 	}
-	var cuts []string
+	said := follows(a.call, view)
 	if len(res.Data) > maxData && cut(a.call, v, list) {
-		way := "go on with the cursor in the result"
-		if next.IsValid() && a.call.Tool().Takes("offset") {
+		if next.IsValid() {
 			next.SetInt(int64(skipped + list.Len()))
-			way = fmt.Sprintf("go on with offset %d", next.Int())
 		}
-		if res, err = render(a, view, list); err != nil {
+		if res, err = render(a, view, list, skipped); err != nil {
 			return nil, err
 		}
-		cuts = []string{fmt.Sprintf("Only %d of the list are shown, for its size: %s, or ask for less", list.Len(), way)}
+		said = fmt.Sprintf("Only %d of the list are shown, for its size: %s, or ask for less", list.Len(), goOn(a.call, cursors(a.call, view)))
 	}
 	if r, ok := view.(interface{ said() []string }); ok && (res.Text != "" || kind != "") {
 		res.Notes = append(res.Notes, r.said()...)
 	}
-	res.Notes = append(res.Notes, cuts...)
+	if said != "" {
+		res.Notes = append(res.Notes, said)
+	}
 	if res.Text != "" || kind == "" {
 		return res, nil
 	}
@@ -67,9 +67,11 @@ func present(a *api, view any, kind fence.Kind) (*mcpcore.Result, error) {
 	return res, nil
 }
 
-func render(a *api, view any, list reflect.Value) (*mcpcore.Result, error) {
+// render works out what follows from a view's other fields and encodes it. The
+// first items of its list, skipped, are not in it.
+func render(a *api, view any, list reflect.Value, skipped int) (*mcpcore.Result, error) {
 	if p, ok := view.(interface{ of(shown, limit int) }); ok && list.IsValid() {
-		p.of(list.Len(), a.limit())
+		p.of(list.Len(), max(0, a.limit()-skipped))
 	}
 	if d, ok := view.(deriver); ok {
 		d.derive(a.call)

@@ -188,9 +188,9 @@ type soundsPage struct {
 func (v *soundsPage) derive(*mcpcore.Call) { v.UntrustedNames = soundNames(v.Sounds) }
 
 type defaultSoundsPage struct {
-	Sounds []soundItem `json:"sounds" from:"@reply"`
-	page
-	UntrustedNames string `json:"untrusted_names" from:"@derived"`
+	Sounds         []soundItem `json:"sounds" from:"@reply"`
+	Count          int         `json:"count" from:"@count"`
+	UntrustedNames string      `json:"untrusted_names" from:"@derived"`
 }
 
 func (v *defaultSoundsPage) derive(*mcpcore.Call) { v.UntrustedNames = soundNames(v.Sounds) }

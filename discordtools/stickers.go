@@ -114,6 +114,7 @@ var stickerType = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 
 type stickersList struct {
 	guildRef
+	offset
 }
 
 // stickerOf is a sticker of a guild.
@@ -162,7 +163,7 @@ func (v *stickerAny) derive(*mcpcore.Call) { v.Available = v.Available || v.Type
 
 type stickersPage struct {
 	Stickers []stickerOne `json:"stickers" from:"@reply"`
-	page
+	part
 }
 
 type stickerDeleted struct {

@@ -307,6 +307,9 @@ func TestLargeTemplatesAreReadInParts(t *testing.T) {
 			break
 		}
 		offset = v.Next
+		if words := fmt.Sprintf("More follow: go on with offset %d.", offset); !strings.HasSuffix(a.text, words) {
+			t.Errorf("the text does not end with %q", words)
+		}
 	}
 	for _, c := range []struct{ tool, args, says string }{ // what shows a part says so
 		{"templates_inspect", `{"template_code":"crew-7"}`, "templates_get reads on with offset"},

@@ -156,7 +156,7 @@ func (v *threadMembersPage) derive(call *mcpcore.Call) {
 	case !paged:
 		v.HasMore = v.Truncated
 	case v.HasMore && v.Count > 0:
-		v.NextAfter = v.Members[v.Count-1].UserID
+		v.NextAfter, v.NextOffset = v.Members[v.Count-1].UserID, 0
 	}
 }
 

@@ -47,8 +47,7 @@ func Assemble(deps Deps) (*Assembly, error) {
 			opening: deps.Opening == nil || deps.Opening(&t),
 		}
 		b.hidden = sync.OnceValue(func() bool {
-			return b.tool.flow() != nil && !deps.Permits.on(b.tool.Part.Workflow) ||
-				deps.Hide != nil && slices.ContainsFunc(b.group, func(b *bound) bool { return deps.Hide(&b.tool) })
+			return slices.ContainsFunc(b.group, func(b *bound) bool { return deps.hides(&b.tool) })
 		})
 		b.definition = sync.OnceValue(func() *mcp.Tool { return define(b, filled) })
 		k.tools[t.Name], k.order[i] = b, b
@@ -90,7 +89,7 @@ func (k *core) server(full bool) *mcp.Server {
 	if !full {
 		o.SetCacheable = ofOneSession
 	}
-	server := mcp.NewServer(&mcp.Implementation{Name: k.deps.Name, Version: k.deps.Version}, o)
+	server := mcp.NewServer(&mcp.Implementation{Name: k.deps.Name, Version: k.deps.Version}, k.deps.documented(o))
 	server.AddReceivingMiddleware(survive(k.deps.Logger, k.deps.Deadline))
 	s := &surface{core: k, server: server, full: full}
 	if !full {
@@ -104,6 +103,7 @@ func (k *core) server(full bool) *mcp.Server {
 			s.reveal([]string{b.tool.Name})
 		}
 	}
+	k.document(server)
 	server.AddReceivingMiddleware(k.publish)
 	return server
 }
@@ -119,6 +119,11 @@ func (k *core) group() {
 			b.group = []*bound{b}
 		}
 	}
+}
+
+// hides reports whether nobody gets to see the tool.
+func (d *Deps) hides(t *Tool) bool {
+	return t.flow() != nil && !d.Permits.on(t.Part.Workflow) || d.Hide != nil && d.Hide(t)
 }
 
 // ofOneSession keeps what depends on a session out of caches that others share.

@@ -30,11 +30,13 @@ func (d *Deps) check() error {
 			problem("tool %q: %w", t.Name, err)
 		}
 	}
-	if d.Opening != nil && len(d.Tools) > 0 && !slices.ContainsFunc(d.Tools, func(t Tool) bool { return d.Opening(&t) && (d.Hide == nil || !d.Hide(&t)) }) {
+	if d.Opening != nil && len(d.Tools) > 0 && !slices.ContainsFunc(d.Tools, func(t Tool) bool { return d.Opening(&t) && !d.hides(&t) }) {
 		problem("Opening opens no tool, so that no call could reveal one")
 	}
 	d.checkChain(problem)
 	d.checkWorkflows(problem)
+	d.checkResources(problem)
+	d.checkPrompts(problem)
 	for _, p := range d.Policies {
 		if p.Name == "" {
 			problem("a policy has no name")

@@ -15,19 +15,11 @@ import (
 // serve is the one way from the protocol to a handler.
 func (k *core) serve(s *surface, b *bound) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		select {
-		case k.slots <- struct{}{}:
-		default:
-			return k.refuse(ctx, b, Errorf(CodeBulkheadFull, "%d calls are running already", cap(k.slots))), nil
+		principal, leave, refused := k.admit(ctx, req)
+		if refused != nil {
+			return k.refuse(ctx, b, refused), nil
 		}
-		defer func() { <-k.slots }()
-		principal, err := k.deps.Identify(ctx, req)
-		if err == nil && principal == "" {
-			err = errors.New("the caller has no name")
-		}
-		if err != nil {
-			return k.refuse(ctx, b, &Error{Code: CodeAuthInvalid, Detail: "the caller is not known", Hint: "Authenticate as a user.", Cause: err}), nil
-		}
+		defer leave()
 		id, peer := uuid.NewString(), &client{req}
 		call := func(r *reply) (*Call, *Result, error) {
 			c := newCall(k.deps, b, id, principal, req.Params.Arguments)
@@ -53,6 +45,30 @@ func (k *core) serve(s *surface, b *bound) mcp.ToolHandler {
 		}
 		return res.reply(c), nil
 	}
+}
+
+// admit gives a call a place among those that run, until it leaves, and says who
+// makes it.
+func (k *core) admit(ctx context.Context, req *mcp.CallToolRequest) (principal string, leave func(), refused *Error) {
+	select {
+	case k.slots <- struct{}{}:
+	default:
+		return "", nil, Errorf(CodeBulkheadFull, "%d calls are running already", cap(k.slots))
+	}
+	free := func() { <-k.slots }
+	defer func() {
+		if leave == nil { // refused, or Identify panicked
+			free()
+		}
+	}()
+	principal, err := k.deps.Identify(ctx, req)
+	if err == nil && principal == "" {
+		err = errors.New("the caller has no name")
+	}
+	if err != nil {
+		return "", nil, &Error{Code: CodeAuthInvalid, Detail: "the caller is not known", Hint: "Authenticate as a user.", Cause: err}
+	}
+	return principal, free, nil
 }
 
 // refuse answers a call that does not get into the chain. The layers that
@@ -82,7 +98,7 @@ func (k *core) run(ctx context.Context, c *Call) (*Result, error) {
 }
 
 // survive keeps the process alive when a handler of any method panics, and
-// gives every call of a tool a deadline.
+// gives every call of a tool a deadline, also one that reads a resource.
 func survive(log *slog.Logger, deadline time.Duration) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
@@ -92,7 +108,7 @@ func survive(log *slog.Logger, deadline time.Duration) mcp.Middleware {
 					res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 				}
 			}()
-			if method == "tools/call" {
+			if method == "tools/call" || method == "resources/read" {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, deadline)
 				defer cancel()

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
 // Deps is everything a server is made of. It is copied by [Assemble], lists
@@ -18,7 +20,14 @@ type Deps struct {
 	Version      string // "dev" when empty
 	Instructions string // for agents, sent once
 
-	Tools    []Tool
+	Tools     []Tool
+	Resources []Resource // documents to read; those of tools that are not there are left out
+	Prompts   []Prompt   // ready requests; those whose tools are not there are left out
+
+	// Known are ids that the operator's policy names, by what they name. They are
+	// offered to complete arguments; nothing is asked of Discord for it.
+	Known map[discord.Kind][]string
+
 	Chain    []Middleware // outermost first; see middleware.Standard
 	Policies []Policy
 	Evidence []EvidenceResolver // the first that gives a kind is asked
@@ -78,6 +87,7 @@ func (d *Deps) fill() {
 	for _, w := range d.Workflows {
 		d.Tools = append(d.Tools, w.tools...)
 	}
+	d.Resources, d.Prompts = slices.Clone(d.Resources), slices.Clone(d.Prompts)
 	d.Policies, d.Evidence = slices.Clone(d.Policies), slices.Clone(d.Evidence)
 	d.Name = cmp.Or(d.Name, "guildwarden")
 	d.Version = cmp.Or(d.Version, "dev")

@@ -26,7 +26,8 @@ const (
 	ChannelTopic Kind = "channel_topic"
 	Template     Kind = "template"
 	AuditReason  Kind = "audit_reason"
-	Facts        Kind = "facts" // what a person must see before a call acts
+	Facts        Kind = "facts"    // what a person must see before a call acts
+	Resource     Kind = "resource" // what a tool answers, read as a resource
 )
 
 const (

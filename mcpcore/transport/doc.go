@@ -38,6 +38,17 @@
 //
 // The SDK cancels every running call as soon as its connection reports the end of the input, and drops the answers.
 // So [Stdio] counts the calls that came in and the answers that went out, and reports the end only when none is
-// missing or [StdioOptions].Grace has passed. Meanwhile new calls are refused, subscriptions are ended with their
+// missing or [StdioOptions.Grace] has passed. Meanwhile new calls are refused, subscriptions are ended with their
 // answer, and questions to a client that has left fail at once. [Serve] adds the same order for a cancelled context.
+//
+// # HTTP
+//
+// A [Handler] serves the protocol at one address to clients of both eras, with sessions or without, and is mounted
+// wherever the embedder likes:
+//
+//	h, err := transport.NewHandler(transport.HandlerOptions{Server: server, Token: token})
+//	…
+//	mux.Handle("/mcp", h)
+//
+// [Handler.Serve] is a whole HTTP server around it, which stops as stdio does: running calls are answered first.
 package transport

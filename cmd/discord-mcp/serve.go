@@ -41,7 +41,7 @@ func serveCommand() *cobra.Command {
 		defer end()
 		other := make(chan error, 1)
 		go func() {
-			err := s.identity.watch(ctx)
+			err := s.identity.Watch(ctx)
 			if other <- err; err != nil {
 				end()
 			}
@@ -58,7 +58,7 @@ func serveCommand() *cobra.Command {
 type server struct {
 	mcp      *mcp.Server
 	log      *slog.Logger
-	identity identity
+	identity boot.Identity
 	close    func() error
 }
 
@@ -82,9 +82,9 @@ func build(inSandbox bool, page *consolePage) (server, error) {
 	if err != nil {
 		return server{}, errors.Join(err, done())
 	}
-	rest, err := discordtools.NewClient(deps.Session, deps.Client)
+	identity, err := boot.IdentityOf(deps)
 	if err != nil {
 		return server{}, errors.Join(err, done())
 	}
-	return server{built, deps.Logger, identity{rest, deps.Config.ExpectedBot, deps.Logger}, done}, nil
+	return server{built, deps.Logger, identity, done}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -171,6 +172,22 @@ func (s *FileSink) drain() {
 			p.done <- err
 		}
 	}
+}
+
+// Ready is an error when records could not be appended: the file cannot be
+// written, or its folder is gone. A disk that is full is found out by Record.
+func (s *FileSink) Ready(context.Context) error {
+	f, err := os.OpenFile(s.path, os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		return f.Close()
+	}
+	if errors.Is(err, os.ErrNotExist) { // the next record makes it
+		_, err = os.Stat(filepath.Dir(s.path))
+	}
+	if err != nil {
+		return fmt.Errorf("reach audit file: %w", err)
+	}
+	return nil
 }
 
 // Close waits until what was recorded is written, at most five seconds, and

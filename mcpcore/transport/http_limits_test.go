@@ -25,7 +25,6 @@ import (
 func TestHTTPBodyThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 0, echo, transport.HandlerOptions{})
-	id := s.begin()
 	long := func(bytes int) string {
 		return strings.TrimSuffix(legacyCall, "}}}") + `"a":"` + strings.Repeat("x", bytes) + `"}}}`
 	}
@@ -41,7 +40,7 @@ func TestHTTPBodyThatIsTooLong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, headers := range [][]string{{"Mcp-Session-Id", id}, {"Mcp-Protocol-Version", "2025-11-25"}} {
+			for _, headers := range [][]string{{"Mcp-Session-Id", s.begin()}, {"Mcp-Protocol-Version", "2025-11-25"}} {
 				r := newRequest(s.url(), long(row.bytes), headers...)
 				if row.chunked {
 					r.ContentLength = -1

@@ -59,7 +59,7 @@ func (h *Handler) begin(w http.ResponseWriter, r *http.Request) {
 		reject(w, http.StatusForbidden, &refusal{code: codeInvalid, reason: "no session is given out to this client"})
 		return
 	}
-	s, err := h.sessions.open(server, userOf(r))
+	s, err := h.sessions.open(server, userOf(r)) //nolint:contextcheck // a session outlives the request that begins it
 	switch {
 	case err != nil:
 		h.opts.Logger.Error("a session could not be opened", "error", err)

@@ -69,6 +69,16 @@ type Config struct {
 	_       group  `title:"Other services"`
 	EmojiGG string `env:"MCP_EMOJI_GG_URL" validate:"omitempty,http_url" unset:"off" secret:"address" doc:"the address of emoji.gg's list, 'https://emoji.gg/api/', which 'inspiration_emoji_gg_search' reads; nothing of Discord is sent there"`
 
+	_               group         `title:"HTTP"`
+	AccessToken     string        `env:"DISCORD_MCP_ACCESS_TOKEN" takes:"32 characters or more" unset:"nobody" secret:"all" doc:"the bearer token of 'discord-mcp-http'; spaces around it are taken off"`
+	HTTPHosts       []string      `env:"MCP_HTTP_HOSTS" takes:"hosts, comma list" unset:"loopback and the address itself" doc:"more names under which clients reach the server, such as a proxy's; with or without a port"`
+	HTTPOrigins     []string      `env:"MCP_HTTP_ORIGINS" takes:"origins such as 'https://chat.example.com', comma list" unset:"its own" doc:"more web pages that may send requests"`
+	HTTPMaxBody     int64         `env:"MCP_HTTP_MAX_BODY_BYTES" envDefault:"4194304" validate:"min=1024,max=67108864" takes:"bytes" doc:"the longest body of a request"`
+	HTTPMaxInFlight int           `env:"MCP_HTTP_MAX_IN_FLIGHT" envDefault:"16" validate:"min=1,max=1024" doc:"calls at once; more are refused with 503"`
+	HTTPMaxSessions int           `env:"MCP_HTTP_MAX_SESSIONS" envDefault:"1000" validate:"min=1,max=100000" doc:"sessions of older clients and subscriptions of newer ones at once"`
+	HTTPTimeout     time.Duration `env:"MCP_HTTP_SESSION_TIMEOUT" envDefault:"30m" validate:"min=1m,max=24h" takes:"a time such as '30m'" doc:"after which a session without a request ends"`
+	HTTPReplica     string        `env:"MCP_HTTP_REPLICA" takes:"letters, digits, dashes" doc:"the name that the ids of sessions begin with, for a proxy in front of several processes"`
+
 	_             group  `title:"Audit"`
 	AuditSink     string `env:"MCP_AUDIT_SINK" envDefault:"stderr" validate:"oneof=stderr file otlp none" doc:"where the records of calls that write go. Only 'file' keeps intents, and stops a call whose intent it cannot take"`
 	AuditFile     string `env:"MCP_AUDIT_FILE" envDefault:"./discord-mcp-audit.jsonl" takes:"a path" doc:"the file of the sink 'file', made with mode 0600"`
@@ -153,6 +163,8 @@ func read(vars map[string]string, sandbox bool, console string) (c Config, probl
 	problems = append(problems, checkScope(c)...)
 	c.AllowedGuilds = trimmed(c.AllowedGuilds)
 	problems = append(problems, checkApprovals(c)...)
+	c.AccessToken = strings.TrimSpace(c.AccessToken)
+	problems = append(problems, checkHTTP(c)...)
 	problems = append(problems, promises(vars)...)
 	tel, err := c.telemetry()
 	if err != nil {

@@ -34,7 +34,7 @@ func promises(vars map[string]string) (problems []error) {
 
 // withoutEffect are settings of convenience that this version does not have.
 var withoutEffect = []string{
-	"DISCORD_MCP_ACCESS_TOKEN", "GATEWAY", "MCP_HTTP_MAX_BODY_BYTES", "MCP_HTTP_MAX_IN_FLIGHT", "MCP_TOOL_SURFACE",
+	"GATEWAY", "MCP_TOOL_SURFACE",
 }
 
 func ignored(vars map[string]string) (warnings []string) {

@@ -64,6 +64,15 @@ func (l *Ledger) Close() error {
 	return l.db.Close()
 }
 
+// Ready is an error when the database cannot be reached, or has lost the tables.
+func (l *Ledger) Ready(ctx context.Context) error {
+	var rows int
+	if err := l.db.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM guildwarden_approvals LIMIT 1) AS some").Scan(&rows); err != nil {
+		return fmt.Errorf("reach ledger: %w", err)
+	}
+	return nil
+}
+
 // work is what is done in a transaction. When it fails, nothing was done.
 type work func(ctx context.Context, tx *sql.Tx, now time.Time) error
 

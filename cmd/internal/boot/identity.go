@@ -1,4 +1,4 @@
-package main
+package boot
 
 import (
 	"context"
@@ -11,18 +11,24 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-// identity is which bot the token must belong to.
-type identity struct {
+// Identity is which bot the token must belong to.
+type Identity struct {
 	rest discordtools.REST
 	bot  discord.UserID // "" for any
 	log  *slog.Logger
 }
 
-// watch finds out beside the serving, so that no handshake waits for Discord; it
+// IdentityOf is the one of a server of these parts.
+func IdentityOf(deps discordtools.Deps) (Identity, error) {
+	rest, err := discordtools.NewClient(deps.Session, deps.Client)
+	return Identity{rest, deps.Config.ExpectedBot, deps.Logger}, err
+}
+
+// Watch finds out beside the serving, so that no handshake waits for Discord; it
 // tries again while Discord cannot be asked. Calls meanwhile wait for an answer of
 // their own. It returns an error when the token belongs to another account, and
 // nil when it belongs to the bot or ctx is done.
-func (i identity) watch(ctx context.Context) error {
+func (i Identity) Watch(ctx context.Context) error {
 	if i.bot == "" {
 		return nil
 	}

@@ -113,6 +113,11 @@ func (l *Ledger) migrate(ctx context.Context, tx *sql.Tx) error {
 	if _, err := l.seal.open(check, keyCheck); err != nil {
 		return ErrKey
 	}
+	for _, statement := range recordTable {
+		if err := l.exec(ctx, tx, statement); err != nil {
+			return err
+		}
+	}
 	if version == len(migrations) {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/ledger/sql"
 	"github.com/guildwarden/guildwarden/mcpcore/ledgertest"
+	"github.com/guildwarden/guildwarden/mcpcore/storetest"
 )
 
 // Store is a kind of database.
@@ -37,7 +38,12 @@ func Run(t *testing.T, s Store) {
 			return stored{s.openAt(t, address, clock), s, address}
 		})
 	})
+	t.Run("store", func(t *testing.T) {
+		t.Parallel()
+		storetest.Run(t, func(t *testing.T, clock func() time.Time) mcpcore.Store { return s.openAt(t, s.New(t), clock) })
+	})
 	for name, check := range map[string]func(*testing.T, Store){
+		"records are sealed and survive":        records,
 		"approvals survive a restart":           survive,
 		"another key is an error":               otherKey,
 		"a short key is an error":               shortKey,

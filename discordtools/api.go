@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -18,6 +19,27 @@ type api struct {
 	call      *mcpcore.Call
 	plan      *plan
 	anonymous bool // on its own route
+
+	mu     sync.Mutex
+	asked  int  // requests so far
+	speaks bool // Run tells the progress in words of its own
+}
+
+// tell tells how far the call is, instead of counting its requests.
+func (a *api) tell(ctx context.Context, done, total float64, words string) {
+	a.mu.Lock()
+	a.speaks = true
+	a.mu.Unlock()
+	a.call.Progress(ctx, done, total, words)
+}
+
+// count tells of each request after the first, in their order.
+func (a *api) count(ctx context.Context) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.asked++; a.asked > 1 && !a.speaks {
+		a.call.Progress(ctx, float64(a.asked-1), 0, fmt.Sprintf("request %d to Discord", a.asked))
+	}
 }
 
 // send sends the call's own route by the plain rule: arguments named in the
@@ -45,6 +67,7 @@ func (a *api) deliver(ctx context.Context, r Request) (*Response, error) {
 		}
 		r.Path["application_id"] = string(own)
 	}
+	a.count(ctx)
 	r.Repeatable = repeats(r.Method)
 	own := r.Method == a.plan.method && r.Route == a.plan.template
 	r.Anonymous = a.anonymous && own || strings.Contains(r.Route, "_token}") // which authorizes the request by itself

@@ -83,7 +83,7 @@ func (a *api) consult(ctx context.Context, channel discord.ChannelID, t task) (l
 		kept.Shown = append(kept.Shown, shownMessage{m.ID, m.Author})
 		items = append(items, fence.Item{ID: string(m.ID), Author: m.Author, Content: m.Content})
 	}
-	a.call.Progress(ctx, 1, 2, fmt.Sprintf("%d messages read, asking the client's model", l.used))
+	a.tell(ctx, 1, 2, fmt.Sprintf("%d messages read, asking the client's model", l.used))
 	return l, a.askModel(t, fence.Messages(string(channel), items), kept)
 }
 

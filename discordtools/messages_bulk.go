@@ -70,7 +70,7 @@ func (a *api) look(ctx context.Context, ids []discord.MessageID) (s seen, err er
 	var readable bool
 	before := discord.IDAt(discord.IDTime(string(sought[len(sought)-1])).Add(time.Millisecond))
 	for i := range bulkPages {
-		a.call.Progress(ctx, float64(i), bulkPages+1, "looking for the messages")
+		a.tell(ctx, float64(i), bulkPages+1, "looking for the messages")
 		var page []struct {
 			ID     discord.MessageID `json:"id"`
 			Author person            `json:"author"`
@@ -174,7 +174,7 @@ func bulkDelete(ctx context.Context, a *api, in messagesBulkDelete) (v messagesB
 		}
 	}
 	v.Count = len(v.IDs)
-	a.call.Progress(ctx, bulkPages, bulkPages+1, fmt.Sprintf("deleting %d messages", v.Count))
+	a.tell(ctx, bulkPages, bulkPages+1, fmt.Sprintf("deleting %d messages", v.Count))
 	if v.Count == 1 { // Discord's bulk route takes at least two
 		return v, a.do(ctx, "DELETE /channels/{channel_id}/messages/{message_id}", sub{Path: map[string]string{"message_id": string(v.IDs[0])}}, nil)
 	}

@@ -16,6 +16,7 @@ type templateCompared struct {
 	Matches  bool           `json:"source_guild_matches" jsonschema:"the template is of that guild"`
 	Drift    *drift         `json:"drift" jsonschema:"null where it is of another"`
 	templateText
+	remarks
 }
 
 // drift counts how a guild differs from its template.
@@ -73,6 +74,30 @@ type overwriteName struct {
 
 // detailed is how many differences of one sort are named.
 const detailed = 25
+
+// unnamed says of which sorts of differences not all are named.
+func (c *comparison) unnamed() (left remarks) {
+	d, n := &c.drift, &c.details
+	for _, sort := range []struct {
+		name      string
+		all, told int
+	}{
+		{"channels_missing_from_guild", d.ChannelsMissing, len(n.ChannelsMissing)},
+		{"channels_added_since_snapshot", d.ChannelsAdded, len(n.ChannelsAdded)},
+		{"channels_not_representable_in_template", d.ChannelsBeyond, len(n.ChannelsBeyond)},
+		{"roles_missing_from_guild", d.RolesMissing, len(n.RolesMissing)},
+		{"roles_added_since_snapshot", d.RolesAdded, len(n.RolesAdded)},
+		{"role_permission_differences", d.RolePermissions, len(n.RolePermissions)},
+		{"channel_setting_differences", d.ChannelSettings, len(n.ChannelSettings)},
+		{"permission_overwrite_differences", d.ChannelOverwrites, len(n.ChannelOverwrites)},
+		{"unmapped_permission_overwrites", d.Unmapped, len(n.Unmapped)},
+	} {
+		if sort.all > sort.told {
+			left.Warnings = append(left.Warnings, fmt.Sprintf("%s: the first %d of %d are named", sort.name, sort.told, sort.all))
+		}
+	}
+	return left
+}
 
 func note[T any](list *[]T, v T) {
 	if len(*list) < detailed {
@@ -138,6 +163,7 @@ type side struct {
 }
 
 func compareTemplate(ctx context.Context, a *api, in templatesDiff) (v templateCompared, err error) {
+	a.tell(ctx, 0, 3, "reading the template")
 	reply, err := a.send(ctx)
 	if err != nil {
 		return v, err
@@ -156,6 +182,7 @@ func compareTemplate(ctx context.Context, a *api, in templatesDiff) (v templateC
 		if err := json.Unmarshal(reply.Body, &held); err != nil {
 			return v, fmt.Errorf("read snapshot: %w", err)
 		}
+		a.tell(ctx, 1, 3, "reading the guild")
 		var guild side
 		if err := together(
 			func() error { return a.reading(ctx, routeGuildChannels, atGuild(in.GuildID), &guild.Channels) },
@@ -164,9 +191,10 @@ func compareTemplate(ctx context.Context, a *api, in templatesDiff) (v templateC
 			return v, err
 		}
 		guild.Roles = slices.DeleteFunc(guild.Roles, func(r *comparedRole) bool { return r.Managed })
+		a.tell(ctx, 2, 3, fmt.Sprintf("comparing %d channels and %d roles", len(guild.Channels), len(guild.Roles)))
 		c := comparison{template: held.Snapshot, guild: guild}
 		c.run(t.IsDirty)
-		v.Drift, said.Drift = &c.drift, &c.details
+		v.Drift, said.Drift, v.remarks = &c.drift, &c.details, c.unnamed()
 	}
 	v.speak(struct {
 		templateFields

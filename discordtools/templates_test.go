@@ -334,3 +334,44 @@ func TestLargeTemplatesAreReadInParts(t *testing.T) {
 		}
 	}
 }
+
+// A guild as full as Discord lets it become is compared in one answer that hosts
+// take, which says what it does not name; the call tells how far it is.
+func TestTemplatesDiffOfAFullGuild(t *testing.T) {
+	t.Parallel()
+	full := func(d *sandbox.Discord) {
+		crew(d)
+		long := strings.Repeat("n", 90)
+		for i := range 480 {
+			d.AddChannel(sandbox.Channel{Guild: sandbox.DemoGuild, Type: discord.GuildText, Name: fmt.Sprintf("%s-%03d", long, i), Topic: strings.Repeat("sea ", 100)})
+		}
+		for i := range 230 {
+			d.AddRole(sandbox.DemoGuild, sandbox.Role{Name: fmt.Sprintf("%s-%03d", long, i)})
+		}
+	}
+	args := `{"guild_id":` + id(guild) + `,"template_code":"crew-7"}`
+	b := start(t)
+	full(b.world)
+	a := b.call("templates_diff", args)
+	if a.code != "" || len(a.data) > 64<<10 {
+		t.Fatalf("code %q, %d bytes", a.code, len(a.data))
+	}
+	for _, says := range []string{"channels_added_since_snapshot: the first 25 of 480 are named", "roles_added_since_snapshot: the first 25 of 230 are named"} {
+		if !strings.Contains(a.text, says) || !strings.Contains(string(a.data), says) {
+			t.Errorf("it does not say %q", says)
+		}
+	}
+	few := start(t)
+	crew(few.world)
+	if a := few.call("templates_diff", args); strings.Contains(a.text, "are named") {
+		t.Errorf("where all is named it says %s", a.text)
+	}
+	tellsProgress(t, full, "templates_diff", args, "0/3 reading the template", "1/3 reading the guild", "2/3 comparing 493 channels and 236 roles")
+}
+
+// TestManyRequestsTellTheirProgress: a tool that asks Discord several times tells
+// each time after the first.
+func TestManyRequestsTellTheirProgress(t *testing.T) {
+	t.Parallel()
+	tellsProgress(t, nil, "channels_list", `{"guild_id":`+id(guild)+`}`, "1/0 request 2 to Discord", "2/0 request 3 to Discord")
+}

@@ -2,13 +2,20 @@ package mcpcore
 
 import (
 	"context"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // client is the other end of a call, as its request tells. A step of another call
 // has none.
-type client struct{ req *mcp.CallToolRequest }
+type client struct {
+	req *mcp.CallToolRequest
+
+	mu   sync.Mutex
+	told bool
+	done float64 // what was told last
+}
 
 // multiRound is the protocol version from which on clients are asked in the
 // answer to their call. A session without a handshake speaks it or a later one.
@@ -37,8 +44,9 @@ func (c *client) can(kind QuestionKind) bool {
 }
 
 // Progress tells the client how far the call is, if it wants to know: done of
-// total, and a few words of ours. done must grow from call to call. A step of
-// another call tells nothing: its parent does.
+// total, which is 0 where it is not known, and a few words of ours. What is no
+// further than was told before is not told: progress only grows. A step of
+// another call tells nothing: its parent does. It is safe for concurrent use.
 func (c *Call) Progress(ctx context.Context, done, total float64, words string) {
 	if c.client == nil {
 		return
@@ -47,6 +55,12 @@ func (c *Call) Progress(ctx context.Context, done, total float64, words string) 
 	if token == nil {
 		return
 	}
+	c.client.mu.Lock()
+	defer c.client.mu.Unlock()
+	if c.client.told && done <= c.client.done {
+		return
+	}
+	c.client.told, c.client.done = true, done
 	// A client that is gone misses nothing.
 	_ = c.client.req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 		ProgressToken: token, Progress: done, Total: total, Message: words,

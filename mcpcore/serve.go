@@ -20,7 +20,7 @@ func (k *core) serve(s *surface, b *bound) mcp.ToolHandler {
 			return k.refuse(ctx, b, refused), nil
 		}
 		defer leave()
-		id, peer := uuid.NewString(), &client{req}
+		id, peer := uuid.NewString(), &client{req: req}
 		call := func(r *reply) (*Call, *Result, error) {
 			c := newCall(k.deps, b, id, principal, req.Params.Arguments)
 			c.client, c.reply, c.surface = peer, r, s

@@ -6,7 +6,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -269,3 +271,36 @@ func orNull(p map[string]any) string {
 func shownText(s string) string { return strings.ReplaceAll(s, "<", "&lt;") }
 
 func inCell(s string) string { return strings.ReplaceAll(shownText(s), "|", `\|`) }
+
+var counts = regexp.MustCompile(`\b([0-9]+) (tools|categories)\b`)
+
+// TestPagesCountTheTools: wherever a page gives the number of tools or of
+// categories, it is that of the declarations.
+func TestPagesCountTheTools(t *testing.T) {
+	t.Parallel()
+	all := tools(t)
+	categories := map[string]bool{}
+	for _, tool := range all {
+		categories[tool.Category] = true
+	}
+	want := map[string]int{"tools": len(all), "categories": len(categories)}
+	found := 0
+	for _, page := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "doc.go"} {
+		text, err := os.ReadFile(filepath.Join("..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := string(text)
+		if _, unreleased, ok := strings.Cut(now, "## [Unreleased]"); ok { // a release keeps the count that it had
+			now, _, _ = strings.Cut(unreleased, "\n## [")
+		}
+		for _, m := range counts.FindAllStringSubmatch(now, -1) {
+			if found++; m[1] != strconv.Itoa(want[m[2]]) {
+				t.Errorf("%s speaks of %s, there are %d", page, m[0], want[m[2]])
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no page counts the tools: this test looks at nothing")
+	}
+}

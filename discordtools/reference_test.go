@@ -95,7 +95,7 @@ func TestReference(t *testing.T) {
 		t.Skip(openapi.Absent + "; without it nobody can tell which bounds are Discord's own")
 	}
 	against := versus{readOracle(t, described)}
-	ours := surface(t)
+	ours := wholeSurface(t)
 	used := map[string]bool{}
 	report := func(wrong string) {
 		if _, deliberate := meant[wrong]; !deliberate {
@@ -137,7 +137,7 @@ type surfaced struct {
 	made contract
 }
 
-func surface(t *testing.T) map[string]surfaced {
+func wholeSurface(t *testing.T) map[string]surfaced {
 	t.Helper()
 	server, err := BuildServer(Deps{REST: nowhere{}})
 	if err != nil {

@@ -28,6 +28,13 @@ type Config struct {
 	DefaultGuild discord.GuildID // fills an absent guild_id
 	Categories   []string        // nil is all; "meta" is always on
 
+	// Toolsets are the only tools there are, by the names of their toolsets; nil is
+	// all tools. They authorise nothing. See docs/surfaces.md.
+	Toolsets []string
+	// Progressive begins a session with the tool discover_discord_tools alone,
+	// which shows it the others that it asks for.
+	Progressive bool
+
 	// AllowedGuilds are the only guilds that a call may touch; nil allows every
 	// guild, an empty list none. See docs/scope.md.
 	AllowedGuilds []discord.GuildID
@@ -165,6 +172,8 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	problems = append(problems, err)
 	tools := slices.Concat(toolsAt(rest, deps.Config, deps.Clock), deps.Tools)
 	problems = append(problems, checkCategories(deps.Config.Categories, tools)...)
+	tools, err = deps.Config.selected(tools)
+	problems = append(problems, err)
 	problems = append(problems, checkEmojiGG(deps.Config.EmojiGG)...)
 	guards := newGuards(&deps, rest)
 	chain := middleware.Standard(middleware.Options{
@@ -186,6 +195,7 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 		Hide: func(t *mcpcore.Tool) bool {
 			return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t)
 		},
+		Opening:   deps.Config.opening(),
 		Transport: deps.Transport, Logger: deps.Logger, Clock: deps.Clock,
 	})
 	if err := errors.Join(append(problems, err)...); err != nil {

@@ -129,12 +129,12 @@ func plural(word string) bool {
 }
 
 // number is how well a tool fits a request about one thing or several.
-func number(t *mcpcore.Tool, several bool) float64 {
-	title := fold(t.Title)
+func (x *index) number(i int, several bool) float64 {
+	title := x.title[i]
 	if len(title) == 0 {
 		return 1
 	}
-	if t.Effect != mcpcore.Read {
+	if x.does[i] != looks {
 		switch bulk := slices.Contains(title, "several"); {
 		case bulk && several:
 			return 1.15

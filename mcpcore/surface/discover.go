@@ -86,6 +86,15 @@ const maxSummary = 200
 func (d Discovery) Tool() mcpcore.Tool {
 	d.Tools, d.Toolsets, d.Synonyms = slices.Clone(d.Tools), slices.Clone(d.Toolsets), slices.Clone(d.Synonyms)
 	f := &finder{Discovery: d}
+	f.members = sync.OnceValue(func() map[string][]string {
+		members := make(map[string][]string, len(d.Toolsets))
+		for i := range d.Toolsets {
+			for _, t := range d.Toolsets[i].Of(d.Tools) {
+				members[d.Toolsets[i].Name] = append(members[d.Toolsets[i].Name], t.Name)
+			}
+		}
+		return members
+	})
 	f.homes = sync.OnceValue(func() map[string]string {
 		homes := make(map[string]string, len(d.Tools))
 		for i := range d.Tools {
@@ -110,11 +119,12 @@ func (d Discovery) Tool() mcpcore.Tool {
 	}, f.find)
 }
 
-// finder is a Discovery at work.
+// finder is a Discovery at work. What it works with is made on the first call.
 type finder struct {
 	Discovery
-	homes func() map[string]string // toolset by tool
-	index func() *index            // made on the first call
+	members func() map[string][]string // the tools of each toolset
+	homes   func() map[string]string   // toolset by tool
+	index   func() *index
 }
 
 func (f *finder) find(_ context.Context, call *mcpcore.Call, in discoverInput) (discovered, error) {
@@ -177,18 +187,13 @@ func (f *finder) matches(in discoverInput) (found []*mcpcore.Tool, exact bool) {
 
 // filter is what risk and toolset let through.
 func (f *finder) filter(in discoverInput) (func(*mcpcore.Tool) bool, error) {
-	inSet := map[string]bool{}
 	if in.Toolset != "" {
-		picked, err := Parse([]string{in.Toolset}, f.Toolsets)
-		if err != nil {
+		if _, err := Parse([]string{in.Toolset}, f.Toolsets); err != nil {
 			return nil, mcpcore.Invalid(mcpcore.Issue{Path: "toolset", Message: err.Error() + "; without arguments this tool names them all", Code: mcpcore.IssueRule})
-		}
-		for _, t := range picked[0].Of(f.Tools) {
-			inSet[t.Name] = true
 		}
 	}
 	return func(t *mcpcore.Tool) bool {
-		return (in.Risk == "" || in.Risk == risk(t)) && (in.Toolset == "" || inSet[t.Name])
+		return (in.Risk == "" || in.Risk == risk(t)) && (in.Toolset == "" || slices.Contains(f.members()[in.Toolset], t.Name))
 	}, nil
 }
 
@@ -196,11 +201,11 @@ func (f *finder) filter(in discoverInput) (func(*mcpcore.Tool) bool, error) {
 func (f *finder) count(call *mcpcore.Call) (counts []toolsetCount) {
 	for i := range f.Toolsets {
 		c := toolsetCount{Name: f.Toolsets[i].Name}
-		for _, t := range f.Toolsets[i].Of(f.Tools) {
-			if call.Reveals(t.Name) {
+		for _, name := range f.members()[c.Name] {
+			if call.Reveals(name) {
 				c.Available++
 			}
-			if call.Shows(t.Name) {
+			if call.Shows(name) {
 				c.Enabled++
 			}
 		}

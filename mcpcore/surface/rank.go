@@ -35,6 +35,9 @@ const saturation = 1.6
 // index ranks tools by words: BM25 over several fields.
 type index struct {
 	tools    []*mcpcore.Tool
+	named    map[string]*mcpcore.Tool // by the words of the name
+	does     []action                 // by tool
+	title    [][]string               // its words
 	counts   [][fields]map[string]int // of stems, by tool
 	length   [][fields]int
 	mean     [fields]float64
@@ -51,7 +54,10 @@ type synonym struct {
 func newIndex(tools []*mcpcore.Tool, synonyms []Synonym) *index {
 	x := &index{tools: tools, rarity: map[string]float64{}, nouns: map[string]bool{}}
 	x.counts, x.length = make([][fields]map[string]int, len(tools)), make([][fields]int, len(tools))
+	x.named, x.does, x.title = make(map[string]*mcpcore.Tool, len(tools)), make([]action, len(tools)), make([][]string, len(tools))
 	for i, t := range tools {
+		x.title[i], x.does[i] = fold(t.Title), does(t)
+		x.named[strings.Join(fold(t.Name), " ")] = t
 		in := map[string]float64{}
 		for f, text := range texts(t) {
 			words := stems(text)
@@ -181,10 +187,8 @@ type hit struct {
 // search is the tools that a query may mean, the likeliest first. A query that is
 // a tool's name means that tool alone.
 func (x *index) search(query string) []hit {
-	for _, t := range x.tools {
-		if strings.Join(fold(t.Name), " ") == strings.Join(fold(query), " ") {
-			return []hit{{tool: t, named: true}}
-		}
+	if t := x.named[strings.Join(fold(query), " ")]; t != nil {
+		return []hit{{tool: t, named: true}}
 	}
 	query = asked(query)
 	terms, wants, many := x.terms(query), x.asks(query), several(fold(query))
@@ -202,7 +206,7 @@ func (x *index) search(query string) []hit {
 			}
 		}
 		if score > 0 {
-			hits = append(hits, hit{tool: t, score: score * (0.4 + 0.6*met/wanted) * agree(wants, does(t)) * number(t, many) * x.fit(i, terms)})
+			hits = append(hits, hit{tool: t, score: score * (0.4 + 0.6*met/wanted) * agree(wants, x.does[i]) * x.number(i, many) * x.fit(i, terms)})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int {

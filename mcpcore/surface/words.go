@@ -14,9 +14,12 @@ type Synonym struct {
 	Means string // words of the tools
 }
 
+// possessive takes off what makes a plural of "the bot's".
+var possessive = strings.NewReplacer("'s ", " ", "’s ", " ")
+
 // fold is the text's words: lower case, without marks, letters and digits alone.
 func fold(text string) []string {
-	text = strings.NewReplacer("'s ", " ", "’s ", " ").Replace(text + " ")
+	text = possessive.Replace(text + " ")
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.Is(unicode.Mn, r), r == '\'', r == '’': // can't is cant

@@ -29,7 +29,7 @@ type echoed struct {
 // a reference, with an error, and with a panic.
 func echoes(d *discordtools.Deps) {
 	define := func(name string, run func(in echoed) (echoed, error)) {
-		d.Tools = append(d.Tools, mcpcore.Define(mcpcore.Tool{Name: name, Doc: "Echoes its argument.", Category: "echo", Effect: mcpcore.Read, Scope: mcpcore.LocalScope},
+		d.Tools = append(d.Tools, mcpcore.Define(mcpcore.Tool{Name: name, Title: "Echo", Doc: "Echoes its argument.", Category: "echo", Effect: mcpcore.Read, Scope: mcpcore.LocalScope},
 			func(_ context.Context, _ *mcpcore.Call, in echoed) (echoed, error) { return run(in) }))
 	}
 	define("echo", func(in echoed) (echoed, error) { return in, nil })

@@ -16,6 +16,7 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 	"github.com/guildwarden/guildwarden/mcpcore/ledger"
+	"github.com/guildwarden/guildwarden/mcpcore/surface"
 	"github.com/guildwarden/guildwarden/middleware"
 	"github.com/guildwarden/guildwarden/preconditions"
 )
@@ -185,16 +186,24 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 		chain = deps.Chain(chain)
 	}
 	problems = append(problems, checkScope(deps.Config, chain)...)
+	policies = append(policies, deps.Policies...)
+	hidden := func(t *mcpcore.Tool) bool {
+		return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t)
+	}
+	contract, err := accessContract(tools, hidden, policies)
+	problems = append(problems, err)
+	resources := slices.Concat(Resources(deps.Config), deps.Resources)
+	if err == nil {
+		resources = append(resources, contract.Resources()...)
+	}
 	assembly, err := mcpcore.Assemble(mcpcore.Deps{
 		Name: deps.Name, Version: deps.Version, Instructions: instructions,
 		Tools: tools, Chain: chain,
-		Resources: append(Resources(deps.Config), deps.Resources...), Prompts: append(Prompts(), deps.Prompts...), Known: known(deps.Config),
+		Resources: resources, Prompts: append(Prompts(), deps.Prompts...), Known: known(deps.Config),
 		Armed: deps.Config.Armed, RequirePreview: deps.Config.RequirePreview, Identity: string(deps.Config.ExpectedBot),
-		Policies: append(policies, deps.Policies...),
+		Policies: policies,
 		Evidence: guards.evidence, Audit: deps.Audit, Ledger: deps.Ledger, Approver: deps.Approver, StateKey: deps.StateKey,
-		Hide: func(t *mcpcore.Tool) bool {
-			return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t)
-		},
+		Hide:      hidden,
 		Opening:   deps.Config.opening(),
 		Transport: deps.Transport, Logger: deps.Logger, Clock: deps.Clock,
 	})
@@ -202,6 +211,20 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 		return nil, err
 	}
 	return assembly, nil
+}
+
+// accessContract is the access contract of the tools that clients are shown. All
+// tools must make a whole, and those that are shown as well.
+func accessContract(tools []mcpcore.Tool, hidden func(*mcpcore.Tool) bool, policies []mcpcore.Policy) (*surface.Contract, error) {
+	if _, err := surface.NewContract(tools); err != nil {
+		return nil, err
+	}
+	shown := slices.DeleteFunc(slices.Clone(tools), func(t mcpcore.Tool) bool { return hidden(&t) })
+	contract, err := surface.NewContract(shown, policies...)
+	if err != nil {
+		return nil, fmt.Errorf("the settings show a part of a workflow: %w", err)
+	}
+	return contract, nil
 }
 
 // checkCategories refuses names that no tool has: a misspelt one would switch

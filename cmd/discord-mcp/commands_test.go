@@ -131,6 +131,42 @@ func TestToolsNeedsNoSettings(t *testing.T) {
 	}
 }
 
+// TestToolsPrintsTheAccessContract: the document covers what the list names, and
+// depends on no setting.
+func TestToolsPrintsTheAccessContract(t *testing.T) {
+	t.Parallel()
+	plain := run(t, []string{"DISCORD_TOKEN"}, "", "tools", "--contract")
+	poisoned := run(t, []string{"MCP_WRITE_MODE=nonsense", "MCP_CATEGORIES=meta", "MCP_HUMAN_APPROVAL=writes"}, "", "tools", "--contract")
+	if plain.status != 0 || plain.stderr != "" || plain.stdout != poisoned.stdout {
+		t.Errorf("exit status %d, stderr: %s; equal with other settings: %t", plain.status, plain.stderr, plain.stdout == poisoned.stdout)
+	}
+	var manifest struct {
+		AuthorityGranted *bool                          `json:"authorityGranted"`
+		Tools            []struct{ Name, Class string } `json:"tools"`
+	}
+	if err := json.Unmarshal([]byte(plain.stdout), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	if manifest.AuthorityGranted == nil || *manifest.AuthorityGranted {
+		t.Error("the contract grants authority, or does not say that it grants none")
+	}
+	names := map[string]bool{}
+	for line := range strings.Lines(run(t, nil, "", "tools").stdout) {
+		names[strings.Fields(line)[0]] = true
+	}
+	for _, tool := range manifest.Tools {
+		if !names[tool.Name] || tool.Class == "" {
+			t.Errorf("%+v is not a tool of the list", tool)
+		}
+	}
+	if len(names) != len(manifest.Tools) {
+		t.Errorf("%d tools, %d entries", len(names), len(manifest.Tools))
+	}
+	if both := run(t, nil, "", "tools", "--contract", "--json"); both.status == 0 {
+		t.Error("--contract and --json at once")
+	}
+}
+
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	e := run(t, nil, "", "version")

@@ -11,12 +11,15 @@ import (
 	"github.com/guildwarden/guildwarden/cmd/internal/boot"
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/mcpcore/surface"
 )
 
 func toolsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "tools", Short: "List every tool with its effect and gate; needs no token", Args: cobra.NoArgs,
 		Long: "Lists every tool there is, one a line: name, effect, gate, title. It reads no settings."}
+	asContract := cmd.Flags().Bool("contract", false, "print the access contract: what calls of each tool demand")
 	asJSON := cmd.Flags().Bool("json", false, "print the exact definitions that clients receive")
+	cmd.MarkFlagsMutuallyExclusive("json", "contract")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		discord := sandbox.New(sandbox.Options{}).Session()
 		if *asJSON {
@@ -40,7 +43,16 @@ func toolsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		for _, t := range discordtools.Tools(rest) {
+		tools := discordtools.Tools(rest)
+		if *asContract {
+			contract, err := surface.NewContract(tools)
+			if err != nil {
+				return err
+			}
+			_, err = os.Stdout.Write(append(contract.Manifest(), '\n'))
+			return err
+		}
+		for _, t := range tools {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Name, t.Effect, t.EffectiveGate(), t.Title)
 		}
 		return w.Flush()

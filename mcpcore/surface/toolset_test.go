@@ -13,7 +13,7 @@ import (
 type nothing struct{}
 
 // tool is one of the category, or of the workflow when role is not Alone.
-func tool(name, category string, effect mcpcore.Effect, workflow string, role mcpcore.Role) mcpcore.Tool {
+func sold(name, category string, effect mcpcore.Effect, workflow string, role mcpcore.Role) mcpcore.Tool {
 	return mcpcore.Define(mcpcore.Tool{
 		Name: name, Title: name, Doc: "Does " + name + ".", Category: category, Effect: effect, Scope: mcpcore.LocalScope,
 		Part: mcpcore.Part{Workflow: workflow, Role: role},
@@ -22,13 +22,13 @@ func tool(name, category string, effect mcpcore.Effect, workflow string, role mc
 
 func shop() []mcpcore.Tool {
 	return []mcpcore.Tool{
-		tool("book_list", "books", mcpcore.Read, "", mcpcore.Alone),
-		tool("book_sell", "books", mcpcore.Write, "", mcpcore.Alone),
-		tool("till_read", "till", mcpcore.Read, "", mcpcore.Alone),
-		tool("plan_refund", "till", mcpcore.Read, "refund", mcpcore.Plan),
-		tool("execute_refund", "till", mcpcore.Destroy, "refund", mcpcore.Execute),
-		tool("plan_recount", "till", mcpcore.Read, "recount", mcpcore.Plan),
-		tool("execute_recount", "till", mcpcore.Write, "recount", mcpcore.Execute),
+		sold("book_list", "books", mcpcore.Read, "", mcpcore.Alone),
+		sold("book_sell", "books", mcpcore.Write, "", mcpcore.Alone),
+		sold("till_read", "till", mcpcore.Read, "", mcpcore.Alone),
+		sold("plan_refund", "till", mcpcore.Read, "refund", mcpcore.Plan),
+		sold("execute_refund", "till", mcpcore.Destroy, "refund", mcpcore.Execute),
+		sold("plan_recount", "till", mcpcore.Read, "recount", mcpcore.Plan),
+		sold("execute_recount", "till", mcpcore.Write, "recount", mcpcore.Execute),
 	}
 }
 

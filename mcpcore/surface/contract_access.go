@@ -83,7 +83,7 @@ type Gate struct {
 	Kind          string   `json:"kind"`          // none, two-key, payload, consent or reviewed
 	Fields        []string `json:"fields"`        // the arguments that confirm
 	Person        bool     `json:"person"`        // a person must approve each call
-	Preconditions []string `json:"preconditions"` // by name, in the order in which they are checked
+	Preconditions []string `json:"preconditions"` // the tool's own by name, in the order in which they are checked
 }
 
 func access(t *mcpcore.Tool, of []Workflow, policies []mcpcore.Policy) Access {
@@ -154,7 +154,7 @@ func value(text string) json.RawMessage {
 
 func gate(t *mcpcore.Tool, policies []mcpcore.Policy) Gate {
 	g := Gate{Kind: t.EffectiveGate().String(), Fields: listed(t.Fields(policies)), Person: t.NeedsPerson(policies), Preconditions: []string{}}
-	for _, p := range t.Preconditions(policies) {
+	for _, p := range t.Require {
 		g.Preconditions = append(g.Preconditions, p.Name)
 	}
 	return g

@@ -118,13 +118,14 @@ func TestEntrySaysWhatACallDemands(t *testing.T) {
 	send := tool[input]("send", mcpcore.Destroy, mcpcore.ChannelScope, func(t *mcpcore.Tool) {
 		t.Needs, t.NeedsIn, t.Outranks, t.Intents = discord.SendMessages, "channel_id", "channel_id", discord.MessageContent
 		t.NeedsWhen = []mcpcore.Need{{Arg: "loud", Equals: "true", Permissions: discord.SendTTSMessages}, {Arg: "loud", Unless: "false"}}
+		t.Require = []mcpcore.Precondition{{Name: "open", Fields: []string{"__confirm"}}}
 		t.Routes, t.Locked, t.Crosses = []string{"POST /channels/{channel_id}/messages"}, true, true
 	})
 	c := contract(t, []mcpcore.Tool{send}, mcpcore.Policy{
 		Name: "careful", Person: true, Require: []mcpcore.Precondition{{Name: "asked", Fields: []string{"__consent"}}},
 	}, mcpcore.Policy{Name: "of others", Match: func(t *mcpcore.Tool) bool { return t.Name == "other" }, Require: []mcpcore.Precondition{{Name: "never"}}})
 	const want = `{"authentication":"bot-token","class":"guarded-write","crossesGuilds":true,"effect":"destroy",` +
-		`"gate":{"fields":["__confirm","__consent"],"kind":"two-key","person":true,"preconditions":["asked"]},"identityLock":true,` +
+		`"gate":{"fields":["__confirm","__consent"],"kind":"two-key","person":true,"preconditions":["open"]},"identityLock":true,` +
 		`"intents":["MESSAGE_CONTENT"],"name":"send","outranks":"channel_id","permissions":{"always":["VIEW_CHANNEL","SEND_MESSAGES"],` +
 		`"in":"channel_id","mode":"conditional","when":[{"argument":"loud","equals":true,"permissions":["SEND_TTS_MESSAGES"]},` +
 		`{"argument":"loud","permissions":[],"unless":false}]},"repeatable":false,"routes":["POST /channels/{channel_id}/messages"],` +

@@ -63,7 +63,7 @@ needs none. Destructive tools only preview unless MCP_DRY_RUN=false.`,
 		RunE:          serve.RunE,
 	}
 	cmd.Flags().AddFlagSet(serve.Flags())
-	cmd.AddCommand(serve, demoCommand(), callCommand(), toolsCommand(), configCommand(), approverCommand(), approvalsCommand(),
+	cmd.AddCommand(serve, demoCommand(), callCommand(), toolsCommand(), catalogCommand(), configCommand(), approverCommand(), approvalsCommand(),
 		auditCommand(), versionCommand())
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	return cmd

@@ -2,6 +2,7 @@ package discordtools_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -10,8 +11,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"errors"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
@@ -239,10 +238,14 @@ func TestResourcesPage(t *testing.T) {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", r.URI, r.Doc)
 		}
 	}
-	b.WriteString("\n### Live resources\n\n| address | tool |\n|---|---|\n")
+	b.WriteString("\n### Live resources\n\n| address | tool | without |\n|---|---|---|\n")
 	for _, r := range all {
 		if r.Tool != "" {
-			fmt.Fprintf(&b, "| `%s` | `%s` |\n", r.URI, r.Tool)
+			out := ""
+			if len(r.Without) > 0 {
+				out = "`" + strings.Join(r.Without, "`, `") + "`"
+			}
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", r.URI, r.Tool, out)
 		}
 	}
 	b.WriteString("\n### Prompts\n\n| prompt | what it leads to | there while one of these is |\n|---|---|---|\n")

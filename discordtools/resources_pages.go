@@ -49,11 +49,11 @@ func pages(c Config) []mcpcore.Resource {
 			Make: jsonOf(func() any { return readyLayouts{layouts()} }),
 		},
 	}
-	for _, t := range layouts() {
+	for _, t := range components.Templates() {
 		all = append(all, mcpcore.Resource{
 			URI: "discord://components-v2/templates/" + t.Name, Name: "component_template_" + t.Name, Title: "Ready layout " + t.Name, MIMEType: asJSON,
-			Doc:  t.Description,
-			Make: jsonOf(func() any { return t }),
+			Doc:  layoutUses[t.Name],
+			Make: jsonOf(func() any { return layoutOf(t) }),
 		})
 	}
 	return all
@@ -150,10 +150,14 @@ var layoutUses = map[string]string{
 	"welcome_card":    "A greeting with the newcomer's picture, a pointer to the rules, and a button to become a member.",
 }
 
+func layoutOf(t components.Template) readyLayout {
+	return readyLayout{t.Name, layoutUses[t.Name], t.Vars, t.Fill(nil)}
+}
+
 func layouts() []readyLayout {
 	var all []readyLayout
 	for _, t := range components.Templates() {
-		all = append(all, readyLayout{t.Name, layoutUses[t.Name], t.Vars, t.Fill(nil)})
+		all = append(all, layoutOf(t))
 	}
 	return all
 }

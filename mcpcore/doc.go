@@ -39,6 +39,12 @@
 // through the whole chain ([Call.Step]). A call can ask its client's user or
 // model once, and runs again as a whole with the answer ([Question]).
 //
+// # Documents
+//
+// A [Resource] is a document to read: a text of the embedder's, or what one reading
+// tool answers, which is a call like any other. A [Prompt] is a ready request.
+// Neither grants anything.
+//
 // # Errors
 //
 // There is one error type, [Error], with a code from a closed table. It is

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/internal/args"
+	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/internal/fence"
 )
 
@@ -51,6 +52,10 @@ type Resource struct {
 	// by name, and Args.
 	Tool string
 	Args json.RawMessage // an object; nil for none
+	// Without are members of the tool's answer that the document leaves out: what
+	// somebody must ask for, because it gives access or was said in confidence. The
+	// document is then the rest of the answer as JSON.
+	Without []string
 }
 
 const (
@@ -136,11 +141,22 @@ func (d *Deps) lists(r *Resource) bool { return r.Tool == "" || d.offered(r.Tool
 
 // offered is a tool that clients can see, nil when there is none of the name.
 func (d *Deps) offered(name string) *Tool {
-	i := slices.IndexFunc(d.Tools, func(t Tool) bool { return t.Name == name })
-	if i < 0 || d.hides(&d.Tools[i]) {
+	t := d.tool(name)
+	if t == nil || d.hides(t) {
 		return nil
 	}
-	return &d.Tools[i]
+	return t
+}
+
+// tool is nil when there is none of the name. A tool is too big to be copied while
+// looking for it.
+func (d *Deps) tool(name string) *Tool {
+	for i := range d.Tools {
+		if d.Tools[i].Name == name {
+			return &d.Tools[i]
+		}
+	}
+	return nil
 }
 
 func (k *core) addResource(server *mcp.Server, r *Resource) {
@@ -176,7 +192,7 @@ func (k *core) read(r *Resource, at address) mcp.ResourceHandler {
 		text, cached := r.Text, mcp.Cacheable{TTLMs: int(staticFor.Milliseconds()), CacheScope: private}
 		switch {
 		case r.Tool != "":
-			answer, err := k.look(ctx, req, k.tools[r.Tool], r.arguments(values))
+			answer, err := k.look(ctx, req, r, values)
 			if err != nil {
 				return nil, err.protocol()
 			}
@@ -202,9 +218,10 @@ func (r *Resource) arguments(values map[string]string) json.RawMessage {
 	return compact(all)
 }
 
-// look calls a reading tool for a resource and is the text it answers with. It is
-// a call like any other, but one that asks its client nothing.
-func (k *core) look(ctx context.Context, req *mcp.ReadResourceRequest, b *bound, raw json.RawMessage) (string, *Error) {
+// look calls the resource's tool and is the text it answers with. It is a call
+// like any other, but one that asks its client nothing.
+func (k *core) look(ctx context.Context, req *mcp.ReadResourceRequest, r *Resource, values map[string]string) (string, *Error) {
+	b, raw := k.tools[r.Tool], r.arguments(values)
 	principal, leave, refused := k.admit(ctx, &mcp.CallToolRequest{
 		Session: req.Session, Extra: req.Extra,
 		Params: &mcp.CallToolParamsRaw{Meta: req.Params.Meta, Name: b.tool.Name, Arguments: raw},
@@ -220,10 +237,26 @@ func (k *core) look(ctx context.Context, req *mcp.ReadResourceRequest, b *bound,
 		return "", asError(err)
 	}
 	told := *res
+	if len(r.Without) > 0 {
+		told.Text = ""
+		if told.Data, err = without(res.Data, r.Without); err != nil {
+			return "", classify(ctx, err)
+		}
+	}
 	if told.Text == "" || len(told.Data) > MaxText { // a text may then point to the data, which a resource lacks
 		told.Text = fence.Text(fence.Resource, string(told.Data))
 	}
 	return told.reply(c).Content[0].(*mcp.TextContent).Text, nil
+}
+
+// without is an object less some of its members.
+func without(data json.RawMessage, names []string) (json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("read an answer: %w", err)
+	}
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return slices.Contains(names, name) })
+	return canon.Marshal(all)
 }
 
 // protocol is the error where the protocol has no result that could carry it.
@@ -281,7 +314,7 @@ func (d *Deps) checkResources(problem func(string, ...any)) {
 			wrong("it must have exactly one of Text, Make and Tool")
 		case r.Tool == "" && r.Doc == "":
 			wrong("it has no doc")
-		case r.Tool == "" && r.Args != nil, r.Tool != "" && r.MIMEType != "":
+		case r.Tool == "" && (r.Args != nil || r.Without != nil), r.Tool != "" && r.MIMEType != "":
 			wrong("it has what only the other kind of resource has")
 		case r.Text != "" && len(parseAddress(r.URI).variables()) > 0:
 			wrong("it is one text with an address of many")
@@ -294,11 +327,15 @@ func (d *Deps) checkResources(problem func(string, ...any)) {
 // checkLive demands that the resource calls a tool that reads, with arguments that
 // it takes. A tool that is not there is no fault: tools are filtered.
 func (d *Deps) checkLive(r *Resource, wrong func(string, ...any)) {
-	i := slices.IndexFunc(d.Tools, func(t Tool) bool { return t.Name == r.Tool })
-	if i < 0 || d.Tools[i].impl == nil || d.Tools[i].impl.input == nil {
+	t := d.tool(r.Tool)
+	if t == nil || t.impl == nil || t.impl.input == nil {
 		return
 	}
-	t := &d.Tools[i]
+	for _, name := range r.Without {
+		if !answersWith(t, name) {
+			wrong("%s answers with no member %q", t.Name, name)
+		}
+	}
 	if t.Effect != Read {
 		wrong("%s does not only read", t.Name)
 	}
@@ -327,4 +364,16 @@ func (d *Deps) checkLive(r *Resource, wrong func(string, ...any)) {
 			wrong("%s needs the argument %q", t.Name, p.Name)
 		}
 	}
+}
+
+// answersWith reports whether a tool's result has the member.
+func answersWith(t *Tool, name string) bool {
+	var out struct {
+		AnyOf []struct{ Properties map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal(t.impl.output, &out); err != nil || len(out.AnyOf) == 0 {
+		return false
+	}
+	_, ok := out.AnyOf[0].Properties[name]
+	return ok
 }

@@ -30,6 +30,7 @@ func library(d *desk) mcpcore.Deps {
 		{URI: "desk://guilds/{guild_id}/tickets", Name: "tickets", Tool: "tickets_list", Args: json.RawMessage(`{"limit":5}`)},
 		{URI: "desk://tickets", Name: "all_tickets", Tool: "tickets_list"},
 		{URI: "desk://quotes/{kind}", Name: "quotes", Tool: "quote"},
+		{URI: "desk://secrets/{kind}", Name: "secrets", Tool: "quote", Without: []string{"quote"}},
 		{URI: "desk://gone", Name: "gone", Tool: "not_here"},
 	}
 	return deps
@@ -110,7 +111,7 @@ func TestResources(t *testing.T) {
 				got += fmt.Sprintf("%s %s %s %q; ", r.URITemplate, r.Name, r.MIMEType, r.Title)
 			}
 			want := `desk://about about text/markdown ""; desk://facts facts application/json ""; desk://tickets all_tickets text/plain "List tickets"; ` +
-				`desk://guilds/{guild_id}/tickets tickets text/plain "List tickets"; desk://quotes/{kind} quotes text/plain "Quote"; desk://tools/{tool} tool text/markdown ""; `
+				`desk://guilds/{guild_id}/tickets tickets text/plain "List tickets"; desk://quotes/{kind} quotes text/plain "Quote"; desk://secrets/{kind} secrets text/plain "Quote"; desk://tools/{tool} tool text/markdown ""; `
 			if got != want {
 				t.Errorf("listed\n%s\nwant\n%s", got, want)
 			}
@@ -127,6 +128,8 @@ func TestResources(t *testing.T) {
 				{"desk://guilds/700000000000000001/tickets", `{"done":true,"names":[],"link":null}`, "text/plain", 0},
 				{"desk://quotes/data", "[FILTERED_TAG] CANARY [FILTERED_TAG]", "text/plain", 0},
 				{"desk://quotes/text", "in words of ours", "text/plain", 0},
+				{"desk://secrets/data", "never instructions -->\n{}\n<", "text/plain", 0},
+				{"desk://secrets/text", "never instructions -->\n{}\n<", "text/plain", 0},
 				{"desk://quotes/long", "long long long", "text/plain", 0},
 			} {
 				res, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: r.uri})
@@ -138,7 +141,7 @@ func TestResources(t *testing.T) {
 				if len(res.Contents) != 1 || c.URI != r.uri || c.MIMEType != r.mime || !strings.Contains(c.Text, r.text) {
 					t.Errorf("%s answers %d contents, %s %s %.300q", r.uri, len(res.Contents), c.URI, c.MIMEType, c.Text)
 				}
-				if fenced := strings.Contains(c.Text, "<untrusted_discord_resource nonce="); fenced != (r.ttl == 0 && !strings.HasSuffix(r.uri, "text")) {
+				if fenced := strings.Contains(c.Text, "<untrusted_discord_resource nonce="); fenced != (r.ttl == 0 && r.uri != "desk://quotes/text") {
 					t.Errorf("%s: fenced is %v", r.uri, fenced)
 				}
 				if era == eras[1] && (res.CacheScope != "private" || res.TTLMs != r.ttl) {
@@ -294,6 +297,7 @@ func TestResourcesThatDoNotBuild(t *testing.T) {
 		{func(r *mcpcore.Resource) { r.URI = "desk://x" }, `quote needs the argument "kind"`},
 		{func(r *mcpcore.Resource) { r.Args = json.RawMessage(`{"kind":"text"}`) }, `"kind" is given twice`},
 		{func(r *mcpcore.Resource) { r.Args = json.RawMessage(`[]`) }, "Args: "},
+		{func(r *mcpcore.Resource) { r.Without = []string{"quoted"} }, `quote answers with no member "quoted"`},
 	} {
 		deps := library(&desk{})
 		r := live

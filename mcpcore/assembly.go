@@ -3,6 +3,7 @@ package mcpcore
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 
@@ -83,7 +84,7 @@ func (k *core) server(full bool) *mcp.Server {
 	full = full || k.deps.Opening == nil
 	o := &mcp.ServerOptions{
 		Instructions: k.deps.Instructions,
-		Logger:       k.deps.Logger,
+		Logger:       slog.New(quiet{k.deps.Logger.Handler()}),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: !full}},
 	}
 	if !full {

@@ -76,6 +76,7 @@ type Console struct {
 	seal     sealer
 	attempts *attempts
 	live     *live
+	names    names
 }
 
 var (

@@ -38,6 +38,7 @@ func asset(name, kind string) http.HandlerFunc {
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"pieces": pieces,
 	"line":   func(s string) string { return oneLine(s, 200) },
+	"brief":  func(s string) string { return oneLine(s, 120) },
 	"lines":  func(s string) []string { return strings.Split(s, "\n") },
 	"clock":  func(t time.Time) string { return t.UTC().Format("15:04:05 UTC") },
 	"moment": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
@@ -123,8 +124,12 @@ func (c *Console) listed(w http.ResponseWriter, r *http.Request, name string, p 
 	if len(waiting) > maxListed {
 		p.More, waiting = len(waiting)-maxListed, waiting[:maxListed]
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), lookFor)
+	defer cancel()
 	for _, a := range waiting {
-		p.Waiting = append(p.Waiting, c.brief(a))
+		q := c.brief(a)
+		c.name(ctx, &q, true)
+		p.Waiting = append(p.Waiting, q)
 	}
 	c.page(w, r, http.StatusOK, name, p)
 }

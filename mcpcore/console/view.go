@@ -15,6 +15,7 @@ import (
 
 	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
 var idShape = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
@@ -33,9 +34,11 @@ type request struct {
 	mcpcore.Shown
 	Unreadable bool // it cannot be shown, so it cannot be decided
 	Targets    []target
+	Excerpts   []argument // the first texts, for a list
 	Arguments  []argument
 	Steps      []stepRow
 	Message    *message
+	Before     *message // what it replaces; nil for nothing, or nothing that is known
 	Risks      []risk
 }
 
@@ -75,14 +78,18 @@ func (c *Console) brief(a mcpcore.Approval) request {
 		return q
 	}
 	q.Title = cmp.Or(q.Shown.Title, a.Tool)
+	ids := map[string]bool{}
 	for _, id := range q.IDs {
+		ids[id.Path] = true
 		q.Targets = append(q.Targets, target{Path: id.Path, Kind: string(id.Kind), ID: id.Value})
+	}
+	for _, a := range arguments(q.Args, ids, nil, nil) {
+		if a.Text && len(q.Excerpts) < 3 {
+			q.Excerpts = append(q.Excerpts, a)
+		}
 	}
 	return q
 }
-
-// lookFor is how long names and the current state may take to be read.
-const lookFor = 3 * time.Second
 
 // whole is all that there is to see of a request.
 func (c *Console) whole(ctx context.Context, a mcpcore.Approval) request {
@@ -92,12 +99,12 @@ func (c *Console) whole(ctx context.Context, a mcpcore.Approval) request {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	if c.o.Names != nil && len(q.IDs) > 0 {
-		names := c.o.Names(ctx, slices.Clone(q.IDs))
-		for i := range q.Targets {
-			q.Targets[i].Name = names[q.Targets[i].Path]
-		}
+	raw := q.written()
+	for _, m := range mentioned(raw) {
+		q.IDs = append(q.IDs, m)
+		q.Targets = append(q.Targets, target{Path: "mentions", Kind: string(m.Kind), ID: m.Value})
 	}
+	c.name(ctx, &q, false)
 	var now map[string]json.RawMessage
 	if c.o.Current != nil && len(q.IDs) > 0 && q.Effect != mcpcore.Read.String() {
 		now = c.o.Current(ctx, Target{Tool: a.Tool, Routes: q.Routes, IDs: slices.Clone(q.IDs)})
@@ -107,6 +114,11 @@ func (c *Console) whole(ctx context.Context, a mcpcore.Approval) request {
 		payload = q.Args
 	}
 	q.Message = drawn(payload)
+	if now != nil && q.Message != nil {
+		if old, err := json.Marshal(now); err == nil {
+			q.Before = drawn(old)
+		}
+	}
 	ids := map[string]bool{}
 	for _, id := range q.IDs {
 		ids[id.Path] = true
@@ -116,7 +128,7 @@ func (c *Console) whole(ctx context.Context, a mcpcore.Approval) request {
 		m := drawn(s.Args)
 		q.Steps = append(q.Steps, stepRow{s, arguments(s.Args, nil, nil, m), m})
 	}
-	q.Risks = q.risks()
+	q.Risks = q.risks(raw)
 	return q
 }
 
@@ -185,7 +197,7 @@ var (
 )
 
 // risks are what to look at: what the tool says, and what its texts show.
-func (q *request) risks() (all []risk) {
+func (q *request) risks(raw string) (all []risk) {
 	all = []risk{}
 	switch {
 	case q.Effect == mcpcore.Destroy.String():
@@ -193,12 +205,12 @@ func (q *request) risks() (all []risk) {
 	case len(q.Shown.Steps) > 1:
 		all = append(all, risk{"It is several acts at once: one decision is about all of them.", false})
 	}
+	hosts := hostsOf(raw)
 	for _, f := range q.Shown.Risks {
+		if f == "external_urls" && len(hosts) > 0 {
+			continue // they are named below
+		}
 		all = append(all, risk{cmp.Or(flags[f], "The tool says: "+strings.ReplaceAll(f, "_", " ")+"."), false})
-	}
-	raw := string(q.Args) + string(q.Sent)
-	for _, s := range q.Shown.Steps {
-		raw += string(s.Args)
 	}
 	switch {
 	case notified.MatchString(raw):
@@ -209,7 +221,7 @@ func (q *request) risks() (all []risk) {
 	if strings.Contains(strings.Join(q.Permissions, " "), "ADMINISTRATOR") {
 		all = append(all, risk{"The bot needs to be an administrator for it.", true})
 	}
-	if hosts := hostsOf(raw); len(hosts) > 0 {
+	if len(hosts) > 0 {
 		all = append(all, risk{"Links lead to: " + strings.Join(hosts, ", ") + ".", false})
 	}
 	if q.Args == nil && len(q.Shown.Steps) == 0 {
@@ -220,6 +232,31 @@ func (q *request) risks() (all []risk) {
 	}
 	if hides(raw) || strings.Contains(raw, `\u00`) { // in which JSON writes control characters
 		all = append(all, risk{"A text holds characters that are invisible or turn text around. They are shown by their codes.", true})
+	}
+	return all
+}
+
+// written is all that the caller wrote, as JSON.
+func (q *request) written() string {
+	raw := string(q.Args) + string(q.Sent)
+	for _, s := range q.Shown.Steps {
+		raw += string(s.Args)
+	}
+	return raw
+}
+
+const maxMentions = 6
+
+var mentions = regexp.MustCompile(`<(@!?|@&|#)([0-9]{17,20})>`)
+
+// mentioned are whom and what texts mention.
+func mentioned(raw string) (all []mcpcore.ID) {
+	kinds := map[string]discord.Kind{"@": discord.KindUser, "@!": discord.KindUser, "@&": discord.KindRole, "#": discord.KindChannel}
+	for _, m := range mentions.FindAllStringSubmatch(raw, -1) {
+		id := mcpcore.ID{Path: "mentions." + m[2], Kind: kinds[m[1]], Value: m[2]}
+		if !slices.Contains(all, id) && len(all) < maxMentions {
+			all = append(all, id)
+		}
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -41,6 +42,14 @@ func (c *Console) guarded(next http.Handler) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			status := http.StatusBadRequest
+			if _, large := errors.AsType[*http.MaxBytesError](err); large {
+				status = http.StatusRequestEntityTooLarge
+			}
+			http.Error(w, "this form cannot be read", status)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }

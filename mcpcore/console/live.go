@@ -148,7 +148,7 @@ func (l *live) tell(ctx context.Context, now string) {
 
 // events tells a page what waits, as server-sent events, until its session ends.
 func (c *Console) events(w http.ResponseWriter, r *http.Request) {
-	ch, ok := c.live.watch(who(r).name)
+	ch, ok := c.live.watch(who(r).name) //nolint:contextcheck // the looking is for all who watch, and ends with the last of them
 	if !ok {
 		w.Header().Set("Retry-After", "30")
 		http.Error(w, "too many pages watch", http.StatusServiceUnavailable)

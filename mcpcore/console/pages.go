@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -38,6 +39,7 @@ func asset(name, kind string) http.HandlerFunc {
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"pieces": pieces,
 	"line":   func(s string) string { return oneLine(s, 200) },
+	"gate":   func(s string) string { return cmp.Or(gates[s], oneLine(s, 64)) },
 	"brief":  func(s string) string { return oneLine(s, 120) },
 	"lines":  func(s string) []string { return strings.Split(s, "\n") },
 	"clock":  func(t time.Time) string { return t.UTC().Format("15:04:05 UTC") },
@@ -45,6 +47,14 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"span":   func(seconds int) string { return remaining(time.Duration(seconds) * time.Second) },
 }).ParseFS(files, "page/*.html"))
+
+// gates are the words for what else a call needs.
+var gates = map[string]string{
+	"two-key":  "two keys: the operator has armed the server, and the caller has confirmed",
+	"payload":  "payload: the server is armed, and exactly this was previewed to the caller",
+	"consent":  "consent: exactly this recipient was shown to the caller",
+	"reviewed": "a plan that was reviewed",
+}
 
 // remaining is a time for people.
 func remaining(d time.Duration) string {
@@ -187,6 +197,11 @@ func reasonFault(reason string) string {
 	return ""
 }
 
+// again shows the request once more, with what is wrong about the form.
+func (c *Console) again(w http.ResponseWriter, r *http.Request, a mcpcore.Approval, reason string, status int, problem string) {
+	c.page(w, r, status, "show", showPage{request: c.whole(r.Context(), a), Problem: problem, Reason: reason})
+}
+
 func (c *Console) decide(w http.ResponseWriter, r *http.Request) {
 	a, ok := c.find(w, r)
 	if !ok {
@@ -194,26 +209,24 @@ func (c *Console) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	reason, verdict := strings.TrimSpace(r.PostFormValue("reason")), r.PostFormValue("decision")
 	approve := verdict == "approve"
-	again := func(status int, problem string) {
-		c.page(w, r, status, "show", showPage{request: c.whole(r.Context(), a), Problem: problem, Reason: reason})
-	}
 	shown, err := mcpcore.ReadShown(a.Shown)
 	switch {
 	case err != nil:
-		again(http.StatusConflict, "What this asks cannot be shown, so it cannot be decided. Let it expire; the agent can ask again.")
+		c.again(w, r, a, reason, http.StatusConflict, "What this asks cannot be shown, so it cannot be decided. Let it expire; the agent can ask again.")
 		return
 	case !approve && verdict != "refuse":
-		again(http.StatusBadRequest, "Nothing was decided: say Approve or Refuse.")
+		c.again(w, r, a, reason, http.StatusBadRequest, "Nothing was decided: say Approve or Refuse.")
 		return
 	case r.PostFormValue("seen") != seen(a):
-		again(http.StatusConflict, "Nothing was decided: this is no longer what you were shown. Look at it again.")
+		c.again(w, r, a, reason, http.StatusConflict, "Nothing was decided: this is no longer what you were shown. Look at it again.")
 		return
 	case approve && shown.Effect == mcpcore.Destroy.String() && r.PostFormValue("read") != "yes":
-		again(http.StatusBadRequest, "Nothing was decided: this cannot be undone, so say that you have read it.")
+		c.again(w, r, a, reason, http.StatusBadRequest, "Nothing was decided: this cannot be undone, so say that you have read it.")
 		return
 	}
 	if fault := reasonFault(reason); fault != "" {
-		again(http.StatusBadRequest, "Nothing was decided. "+fault)
+		reason = mcpcore.Redact(reason) // a page does not hold a token either
+		c.again(w, r, a, reason, http.StatusBadRequest, "Nothing was decided. "+fault)
 		return
 	}
 	d, ok := c.o.Approvers.Sign(who(r).Token, a, approve, reason)

@@ -28,7 +28,7 @@ func pieces(text string) (all []piece) {
 		}
 	}
 	marks := 0
-	for _, r := range text {
+	for _, r := range strings.ReplaceAll(text, "\r\n", "\n") {
 		if unicode.Is(unicode.M, r) {
 			marks++
 		} else {

@@ -99,8 +99,8 @@ func (c *Console) whole(ctx context.Context, a mcpcore.Approval) request {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	raw := q.written()
-	for _, m := range mentioned(raw) {
+	text := q.written()
+	for _, m := range mentioned(text) {
 		q.IDs = append(q.IDs, m)
 		q.Targets = append(q.Targets, target{Path: "mentions", Kind: string(m.Kind), ID: m.Value})
 	}
@@ -128,7 +128,7 @@ func (c *Console) whole(ctx context.Context, a mcpcore.Approval) request {
 		m := drawn(s.Args)
 		q.Steps = append(q.Steps, stepRow{s, arguments(s.Args, nil, nil, m), m})
 	}
-	q.Risks = q.risks(raw)
+	q.Risks = q.risks(text)
 	return q
 }
 
@@ -197,7 +197,7 @@ var (
 )
 
 // risks are what to look at: what the tool says, and what its texts show.
-func (q *request) risks(raw string) (all []risk) {
+func (q *request) risks(text string) (all []risk) {
 	all = []risk{}
 	switch {
 	case q.Effect == mcpcore.Destroy.String():
@@ -205,7 +205,7 @@ func (q *request) risks(raw string) (all []risk) {
 	case len(q.Shown.Steps) > 1:
 		all = append(all, risk{"It is several acts at once: one decision is about all of them.", false})
 	}
-	hosts := hostsOf(raw)
+	hosts := hostsOf(text)
 	for _, f := range q.Shown.Risks {
 		if f == "external_urls" && len(hosts) > 0 {
 			continue // they are named below
@@ -213,9 +213,9 @@ func (q *request) risks(raw string) (all []risk) {
 		all = append(all, risk{cmp.Or(flags[f], "The tool says: "+strings.ReplaceAll(f, "_", " ")+"."), false})
 	}
 	switch {
-	case notified.MatchString(raw):
+	case slices.ContainsFunc(q.trees(), func(raw json.RawMessage) bool { return notified.Match(raw) }):
 		all = append(all, risk{"It may notify everyone.", true})
-	case everyone.MatchString(raw):
+	case everyone.MatchString(text):
 		all = append(all, risk{"A text holds @everyone or @here. It notifies nobody unless allowed_mentions says so.", false})
 	}
 	if strings.Contains(strings.Join(q.Permissions, " "), "ADMINISTRATOR") {
@@ -227,22 +227,51 @@ func (q *request) risks(raw string) (all []risk) {
 	if q.Args == nil && len(q.Shown.Steps) == 0 {
 		all = append(all, risk{"It is too much to be shown whole. The question below shows how each argument begins.", true})
 	}
-	if strings.Contains(raw, " characters more)") {
+	if strings.Contains(text, " characters more)") {
 		all = append(all, risk{"A text is longer than what is shown of it.", true})
 	}
-	if hides(raw) || strings.Contains(raw, `\u00`) { // in which JSON writes control characters
+	if hides(text) {
 		all = append(all, risk{"A text holds characters that are invisible or turn text around. They are shown by their codes.", true})
 	}
 	return all
 }
 
-// written is all that the caller wrote, as JSON.
-func (q *request) written() string {
-	raw := string(q.Args) + string(q.Sent)
+// trees are all that the caller wrote, as JSON.
+func (q *request) trees() []json.RawMessage {
+	all := []json.RawMessage{q.Args, q.Sent}
 	for _, s := range q.Shown.Steps {
-		raw += string(s.Args)
+		all = append(all, s.Args)
 	}
-	return raw
+	return all
+}
+
+// texts appends every text of a tree, names included, one a line.
+func texts(b *strings.Builder, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			b.WriteString(name + "\n")
+			texts(b, v[name])
+		}
+	case []any:
+		for _, inner := range v {
+			texts(b, inner)
+		}
+	case string:
+		b.WriteString(v + "\n")
+	}
+}
+
+// written is every text of the caller's.
+func (q *request) written() string {
+	var b strings.Builder
+	for _, raw := range q.trees() {
+		var v any
+		if json.Unmarshal(raw, &v) == nil {
+			texts(&b, v)
+		}
+	}
+	return b.String()
 }
 
 const maxMentions = 6
@@ -250,9 +279,9 @@ const maxMentions = 6
 var mentions = regexp.MustCompile(`<(@!?|@&|#)([0-9]{17,20})>`)
 
 // mentioned are whom and what texts mention.
-func mentioned(raw string) (all []mcpcore.ID) {
+func mentioned(text string) (all []mcpcore.ID) {
 	kinds := map[string]discord.Kind{"@": discord.KindUser, "@!": discord.KindUser, "@&": discord.KindRole, "#": discord.KindChannel}
-	for _, m := range mentions.FindAllStringSubmatch(raw, -1) {
+	for _, m := range mentions.FindAllStringSubmatch(text, -1) {
 		id := mcpcore.ID{Path: "mentions." + m[2], Kind: kinds[m[1]], Value: m[2]}
 		if !slices.Contains(all, id) && len(all) < maxMentions {
 			all = append(all, id)
@@ -264,8 +293,8 @@ func mentioned(raw string) (all []mcpcore.ID) {
 const maxHosts = 10
 
 // hostsOf are the hosts of the links in a text.
-func hostsOf(raw string) (all []string) {
-	for _, m := range links.FindAllStringSubmatch(raw, -1) {
+func hostsOf(text string) (all []string) {
+	for _, m := range links.FindAllStringSubmatch(text, -1) {
 		if host := oneLine(strings.ToLower(m[1]), 100); !slices.Contains(all, host) {
 			if all = append(all, host); len(all) == maxHosts {
 				return append(all, "and more")

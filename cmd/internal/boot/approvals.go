@@ -42,7 +42,7 @@ func checkApprovals(c Config) (problems []error) {
 			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console needs MCP_APPROVERS, who may decide there; "+makeApprover))
 		}
 		if err == nil && !c.seesWhatWaits(place) {
-			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console cannot see what waits in the server's memory; "+otherLedger))
+			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console of another process cannot see what waits in this one's memory; serve it here with --console, or "+otherLedger))
 		}
 	}
 	return problems

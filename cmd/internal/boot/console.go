@@ -29,15 +29,18 @@ func ReadConsole(environ []string, sandbox bool, at string) (c Config, token str
 }
 
 // Console makes the approval console of the server that deps are for. It gives
-// deps a ledger in memory where they have none, and a sink that keeps records for
-// the history. hosts are the names under which it is reached, besides those of
+// deps a ledger in memory where they have none, and, unless their sink is a file,
+// one that keeps records for the history. hosts are the names under which it is reached, besides those of
 // loopback.
 func Console(c Config, deps *discordtools.Deps, hosts ...string) (*console.Console, error) {
 	if deps.Ledger == nil {
 		deps.Ledger = ledger.NewMemory(nil)
 	}
-	recent := console.NewRecent(500)
-	deps.Audit = audit.Tee(deps.Audit, recent)
+	records, kept := deps.Audit.(console.Records) // a file is read
+	if !kept {
+		recent := console.NewRecent(500)
+		deps.Audit, records = audit.Tee(deps.Audit, recent), recent
+	}
 	those, problems := approvers(c.Approvers)
 	if len(problems) > 0 {
 		return nil, problems[0]
@@ -52,6 +55,6 @@ func Console(c Config, deps *discordtools.Deps, hosts ...string) (*console.Conso
 		Current: func(ctx context.Context, t console.Target) map[string]json.RawMessage {
 			return look.Current(ctx, t.Routes, t.IDs)
 		},
-		Records: recent, Logger: deps.Logger,
+		Records: records, Logger: deps.Logger,
 	})
 }

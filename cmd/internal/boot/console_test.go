@@ -1,6 +1,7 @@
 package boot_test
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/audit"
 )
 
 const page = "http://127.0.0.1:3001/console"
@@ -77,5 +79,13 @@ func TestTheConsoleSharesTheServersLedgerAndRecords(t *testing.T) {
 	}
 	if slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "not asked") }) {
 		t.Errorf("warns %q", c.Warnings)
+	}
+	deps.Audit, err = audit.File(filepath.Join(t.TempDir(), "audit.jsonl"), audit.FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := deps.Audit
+	if _, err := boot.Console(c, &deps); err != nil || deps.Audit != file {
+		t.Errorf("%v: beside a file there is %T", err, deps.Audit)
 	}
 }

@@ -43,6 +43,7 @@ type ShownStep struct {
 	Tool   string          `json:"tool"`
 	Title  string          `json:"title,omitempty"`
 	Effect string          `json:"effect"`
+	IDs    []ID            `json:"ids,omitempty"`
 	Args   json.RawMessage `json:"args,omitempty"`
 }
 
@@ -74,9 +75,7 @@ func (c *Call) shown(question string, facts Facts) (json.RawMessage, error) {
 		Question: question, Title: t.Title, Category: t.Category, Effect: c.Effect().String(), Gate: t.EffectiveGate().String(), Scope: t.Scope.String(),
 		Permissions: needs.Names(), Routes: t.Routes, IDs: c.IDs(), Facts: facts,
 	}
-	if len(s.IDs) > 2*shownOfLists {
-		s.IDs = s.IDs[:2*shownOfLists]
-	}
+	s.IDs = s.IDs[:min(len(s.IDs), 2*shownOfLists)]
 	if t.EffectiveGate() == Payload {
 		r, err := c.review()
 		if err != nil {
@@ -94,8 +93,14 @@ func (c *Call) shown(question string, facts Facts) (json.RawMessage, error) {
 	}
 	for i, step := range c.steps {
 		if step.person() {
-			of := &step.bound.tool
-			s.Steps = append(s.Steps, ShownStep{i + 1, step.Tool, cmp.Or(of.Title, of.Name), of.Effect.String(), forEyes(step.shown(redact.Secrets))})
+			of, tree := &step.bound.tool, step.shown(redact.Secrets)
+			one := ShownStep{Number: i + 1, Tool: step.Tool, Title: cmp.Or(of.Title, of.Name), Effect: of.Effect.String()}
+			for _, p := range of.impl.ids {
+				one.IDs = p.find(one.IDs, tree, 0, "")
+			}
+			one.IDs = one.IDs[:min(len(one.IDs), shownOfLists)]
+			one.Args = forEyes(tree)
+			s.Steps = append(s.Steps, one)
 		}
 	}
 	raw, err := canon.Marshal(s)

@@ -348,3 +348,22 @@ func luminance(t *testing.T, colour string) float64 {
 	}
 	return sum
 }
+
+func TestAPageShowsEveryStep(t *testing.T) {
+	t.Parallel()
+	d := open(t, func(o *console.Options) {
+		o.Names = func(_ ctx, ids []mcpcore.ID) map[string]string {
+			return map[string]string{"step 2: channel_id": "#" + ids[0].Value}
+		}
+	})
+	a := d.waits(mcpcore.Shown{Title: "Run several tools", Effect: "destroy", Steps: []mcpcore.ShownStep{
+		{Number: 2, Tool: "channels_delete", Title: "Delete a channel", Effect: "destroy", IDs: []mcpcore.ID{{Path: "channel_id", Kind: discord.KindChannel, Value: "1200000000000000316"}}, Args: json.RawMessage(`{"channel_id":"1200000000000000316"}`)},
+		{Number: 3, Tool: "messages_send", Title: "Send a message", Effect: "write", Args: json.RawMessage(`{"content":"# goodbye"}`)},
+	}})
+	page := d.signsIn().get("/console/approvals/" + string(a.ID)).text
+	for _, want := range []string{"Step 2: Delete a channel", "Step 3: Send a message", "step 2: channel_id", "#1200000000000000316", `<p class="h1">`, "several acts at once", "cannot be undone"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("nothing about %q in\n%s", want, page)
+		}
+	}
+}

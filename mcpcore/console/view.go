@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -99,6 +100,13 @@ func (c *Console) whole(ctx context.Context, a mcpcore.Approval) request {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
+	for _, s := range q.Shown.Steps {
+		for _, id := range s.IDs {
+			id.Path = fmt.Sprintf("step %d: %s", s.Number, id.Path)
+			q.IDs = append(q.IDs, id)
+			q.Targets = append(q.Targets, target{Path: id.Path, Kind: string(id.Kind), ID: id.Value})
+		}
+	}
 	text := q.written()
 	for _, m := range mentioned(text) {
 		q.IDs = append(q.IDs, m)
@@ -125,8 +133,11 @@ func (c *Console) whole(ctx context.Context, a mcpcore.Approval) request {
 	}
 	q.Arguments = arguments(q.Args, ids, now, q.Message)
 	for _, s := range q.Shown.Steps {
-		m := drawn(s.Args)
-		q.Steps = append(q.Steps, stepRow{s, arguments(s.Args, nil, nil, m), m})
+		m, ids := drawn(s.Args), map[string]bool{}
+		for _, id := range s.IDs {
+			ids[id.Path] = true
+		}
+		q.Steps = append(q.Steps, stepRow{s, arguments(s.Args, ids, nil, m), m})
 	}
 	q.Risks = q.risks(text)
 	return q
@@ -199,10 +210,10 @@ var (
 // risks are what to look at: what the tool says, and what its texts show.
 func (q *request) risks(text string) (all []risk) {
 	all = []risk{}
-	switch {
-	case q.Effect == mcpcore.Destroy.String():
+	if q.Effect == mcpcore.Destroy.String() {
 		all = append(all, risk{"It cannot be undone.", true})
-	case len(q.Shown.Steps) > 1:
+	}
+	if len(q.Shown.Steps) > 1 {
 		all = append(all, risk{"It is several acts at once: one decision is about all of them.", false})
 	}
 	hosts := hostsOf(text)

@@ -1,6 +1,7 @@
 package mcpcore_test
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -8,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
 func TestWhatIsShownFollowsFromTheCall(t *testing.T) {
@@ -103,5 +107,34 @@ func TestShownOfALongText(t *testing.T) {
 	cut := func(raw json.RawMessage) bool { return strings.Contains(string(raw), "characters more)") }
 	if !slices.ContainsFunc(slices.Collect(maps.Values(args)), cut) {
 		t.Errorf("%s", s.Args)
+	}
+}
+
+// asking is an approver that keeps what it was asked, and says no.
+type asking struct{ shown []json.RawMessage }
+
+func (a *asking) Ask(_ context.Context, r mcpcore.ApprovalRequest) (mcpcore.ApprovalState, error) {
+	a.shown = append(a.shown, r.Shown)
+	return mcpcore.ApprovalState{Decision: &mcpcore.Decision{By: "ann"}}, nil
+}
+
+func TestShownOfSteps(t *testing.T) {
+	t.Parallel()
+	d, a := &desk{}, &asking{}
+	deps := personDeps(d, a)
+	deps.Ledger = newLedger()
+	deps.Tools = append(deps.Tools, relaying(nil))
+	c := connect(t, deps)
+	c.refused(t, "relay", `{"steps":[{"tool":"tickets_list","args":`+goodList+`},{"tool":"ticket_update","args":`+goodUpdate+`}]}`, mcpcore.CodeHumanRefused)
+	s, err := mcpcore.ReadShown(a.shown[0])
+	if err != nil || len(s.Steps) != 1 || s.Args != nil || s.Effect != "write" {
+		t.Fatalf("%v: %s", err, a.shown[0])
+	}
+	want := mcpcore.ShownStep{
+		Number: 2, Tool: "ticket_update", Title: "Change a ticket", Effect: "write", Args: json.RawMessage(goodUpdate),
+		IDs: []mcpcore.ID{{Path: "guild_id", Kind: discord.KindGuild, Value: string(guild)}},
+	}
+	if diff := cmp.Diff(want, s.Steps[0]); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -25,7 +25,7 @@ type span struct {
 // leaves as text, so that nothing is lost.
 func markdown(text string) (all []block) {
 	var code []string
-	inCode := false
+	opened, inCode := "", false
 	for line := range strings.SplitSeq(text, "\n") {
 		if fence := strings.HasPrefix(line, "```"); fence || inCode {
 			switch {
@@ -33,7 +33,7 @@ func markdown(text string) (all []block) {
 				all = append(all, block{"code", []span{{Kind: "text", Text: strings.Join(code, "\n")}}})
 				code, inCode = nil, false
 			case fence:
-				inCode = true
+				opened, inCode = line, true
 				if rest := strings.TrimPrefix(line, "```"); rest != "" { // often a language
 					code = append(code, rest)
 				}
@@ -54,6 +54,9 @@ func markdown(text string) (all []block) {
 		all = append(all, block{kind, spans(line, 0)})
 	}
 	if inCode { // that never ends is text
+		if opened == "```" {
+			code = append([]string{""}, code...)
+		}
 		all = append(all, block{"text", []span{{Kind: "text", Text: "```" + strings.Join(code, "\n")}}})
 	}
 	return all

@@ -246,6 +246,12 @@ func rateLimited(wait time.Duration, scope string) *mcpcore.Error {
 		With("retry_after_ms", milliseconds(wait)).With("scope", scope)
 }
 
+// unsent marks the error of a request that was held back.
+func unsent(e *mcpcore.Error) *mcpcore.Error {
+	e.Cause = ErrUnsent
+	return e
+}
+
 // edgeBlocked is the error while the edge blocks this address.
 func edgeBlocked(wait time.Duration) *mcpcore.Error {
 	return mcpcore.Errorf(mcpcore.CodeCloudflare, "the edge in front of Discord blocks this server's address; the bot's token is not the cause").

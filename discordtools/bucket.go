@@ -119,7 +119,7 @@ func (l *rateLimits) admit(ctx context.Context, method, key string) (*lanePermit
 			err = waitFor(ctx, poll, nil)
 			poll = min(2*poll, hostPollMax)
 		case turn.wait > 0 && !turn.estimate && !waitFits(ctx, turn.wait, l.maxWait):
-			err = rateLimited(turn.wait, scope)
+			err = unsent(rateLimited(turn.wait, scope))
 		default:
 			err = waitFor(ctx, turn.wait, turn.changed)
 		}
@@ -314,7 +314,7 @@ func (l *rateLimits) ban() *mcpcore.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if wait := time.Until(l.banned); wait > 0 {
-		return edgeBlocked(wait)
+		return unsent(edgeBlocked(wait))
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ const (
 
 // again reports whether p may be sent another time.
 func (f *failure) again(p *restCall) bool {
-	return f.kind == failUnsent || f.kind == failRefused || f.kind == failOpen && p.repeatable()
+	return !p.once && (f.kind == failUnsent || f.kind == failRefused || f.kind == failOpen && p.repeatable())
 }
 
 // after is f for a write whose earlier try may have been carried out.

@@ -29,6 +29,7 @@ type restCall struct {
 	anonymous     bool
 	bearer        string // of an anonymous call
 	repeats       bool   // Request.Repeatable
+	once          bool   // Request.Once
 	ownToken      bool   // it carries a token of its own
 	secrets       []string
 }
@@ -46,7 +47,7 @@ func (p *restCall) repeatable() bool {
 
 // prepare checks and encodes a request. Nothing that it refuses reaches Discord.
 func (c *Client) prepare(r Request) (*restCall, *mcpcore.Error) {
-	p := &restCall{method: r.Method, route: shownRoute(r.Route), anonymous: r.Anonymous, bearer: r.Bearer, repeats: r.Repeatable}
+	p := &restCall{method: r.Method, route: shownRoute(r.Route), anonymous: r.Anonymous, bearer: r.Bearer, repeats: r.Repeatable, once: r.Once}
 	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, r.Method) {
 		return nil, mcpcore.Errorf(mcpcore.CodeInternal, "the route %s has no method that Discord knows", r.Route)
 	}
@@ -248,6 +249,9 @@ func (p *restCall) broken(ctx context.Context, err error, notSent bool) *failure
 		f.err = mcpcore.Errorf(mcpcore.CodeServerError, "the connection broke before Discord answered %s", p)
 	}
 	f.err.Cause = p.cause(err)
+	if notSent {
+		f.err.Cause = errors.Join(ErrUnsent, f.err.Cause)
+	}
 	return f
 }
 
@@ -261,6 +265,7 @@ func callEnded(ctx context.Context, left failKind) *mcpcore.Error {
 	switch left {
 	case failUnsent:
 		e.Detail = "the call ended before it was sent to Discord; nothing was changed"
+		e.Cause = errors.Join(ErrUnsent, e.Cause)
 	case failOpen:
 		e.Detail = "the call ended before Discord answered; it may have been carried out"
 		if e.Code == mcpcore.CodeTimeout {

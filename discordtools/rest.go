@@ -2,6 +2,7 @@ package discordtools
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 )
@@ -16,9 +17,14 @@ type REST interface {
 	// codes, RATE_LIMITED when the wait is longer than ctx allows, TIMEOUT or
 	// OUTCOME_UNKNOWN when no answer came. Neither the error nor its cause
 	// holds a credential. A request that is not Repeatable is sent at most once,
-	// unless Discord answered that it did not execute it (429).
+	// unless Discord answered that it did not execute it (429); one that is Once
+	// is never sent twice.
 	Do(ctx context.Context, r Request) (*Response, error)
 }
+
+// ErrUnsent is the cause of an error after which nothing can have reached
+// Discord.
+var ErrUnsent = errors.New("the request was not sent")
 
 // Request is one call of Discord's API, described by its route.
 type Request struct {
@@ -32,6 +38,7 @@ type Request struct {
 	Anonymous  bool              // send no Authorization of the bot: the route carries its own token or is public
 	Bearer     string            // an OAuth2 access token, a secret, that authorizes an Anonymous request; "" for none
 	Repeatable bool              // a repetition has the same effect, so an open outcome may be tried again
+	Once       bool              // send it at most once, whatever becomes of it: not after a 429 either
 }
 
 // Part is one part of a multipart form. With a Body, the body becomes the part

@@ -111,6 +111,14 @@ type Deps struct {
 	Approver  mcpcore.Approver // asks a person, where one must approve; nil asks the client's user
 	StateKey  []byte           // seals what a client carries while it is asked; nil is a random one
 
+	// Workflows are the reviewed workflows on the server's client, such as
+	// workflows.All; nil for none. Permits says what they may do, Operations keeps
+	// what they did; see [mcpcore.Deps].
+	Workflows  func(REST) []mcpcore.Workflow
+	Permits    mcpcore.WorkflowPolicy
+	Operations mcpcore.OperationLedger
+	Volatile   bool
+
 	// Chain changes the standard chain, to put layers of one's own between the
 	// others. nil leaves it alone.
 	Chain func([]mcpcore.Middleware) []mcpcore.Middleware
@@ -172,6 +180,13 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	policies, err := deps.Config.policies()
 	problems = append(problems, err)
 	tools := slices.Concat(toolsAt(rest, deps.Config, deps.Clock), deps.Tools)
+	var reviewed []mcpcore.Workflow
+	if deps.Workflows != nil {
+		reviewed = deps.Workflows(rest)
+	}
+	for _, w := range reviewed {
+		tools = append(tools, w.Tools()...)
+	}
 	problems = append(problems, checkCategories(deps.Config.Categories, tools)...)
 	tools, err = deps.Config.selected(tools)
 	problems = append(problems, err)
@@ -188,7 +203,8 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	problems = append(problems, checkScope(deps.Config, chain)...)
 	policies = append(policies, deps.Policies...)
 	hidden := func(t *mcpcore.Tool) bool {
-		return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t)
+		return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t) ||
+			t.Part.Workflow != "" && !deps.Permits.Permits[t.Part.Workflow].Enabled
 	}
 	contract, err := accessContract(tools, hidden, policies)
 	problems = append(problems, err)
@@ -198,7 +214,7 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	}
 	assembly, err := mcpcore.Assemble(mcpcore.Deps{
 		Name: deps.Name, Version: deps.Version, Instructions: instructions,
-		Tools: tools, Chain: chain,
+		Tools: tools, Chain: chain, Permits: deps.Permits, Operations: deps.Operations, Volatile: deps.Volatile,
 		Resources: resources, Prompts: append(Prompts(), deps.Prompts...), Known: known(deps.Config),
 		Armed: deps.Config.Armed, RequirePreview: deps.Config.RequirePreview, Identity: string(deps.Config.ExpectedBot),
 		Policies: policies,

@@ -1,0 +1,231 @@
+package workflows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/internal/canon"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+// change declares a workflow of Discord. It is [mcpcore.Operation] with what
+// holds for all of them: Plan, ReadBack and Verify read the declared routes and
+// no others, Apply sends one request of a declared route, once.
+type change[In, State any] struct {
+	Name, Noun, Executes string
+	Title, Doc           string
+	Category             string // the toolset
+	Effect               mcpcore.Effect
+	Scope                mcpcore.Scope
+	Scopes               []mcpcore.PolicyScope
+	Limits               []mcpcore.PolicyLimit
+	Protects             []string
+	Acknowledge          []string
+	Redact               []string
+	Rules                []mcpcore.Rule
+	Companions           []mcpcore.Tool
+	Needs                discord.Permissions
+	NeedsIn              string
+	Intents              discord.Intents
+	Outranks             string
+
+	Reads []string // the routes that are read, "GET /template"
+	Write []string // the route that is written; several where the input decides
+	// Writes is how many requests the change takes, where it is not one.
+	Writes func(in In, s State) int
+
+	Plan     func(ctx context.Context, r *reads, in In) (mcpcore.Change[State], error)
+	Targets  func(in In, s State) []mcpcore.Target
+	Apply    func(ctx context.Context, w *write, in In, s State) (mcpcore.Written, error)
+	ReadBack func(ctx context.Context, r *reads, in In, s State, w mcpcore.Written) (mcpcore.Reading, error)
+	Verify   func(ctx context.Context, r *reads, in In, receipt mcpcore.Receipt) (mcpcore.Reading, error)
+}
+
+// on is the workflow on a client.
+func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
+	reading := func(call *mcpcore.Call) *reads { return &reads{rest, call, c.Reads} }
+	op := mcpcore.Operation[In, State]{
+		Name: c.Name, Noun: c.Noun, Executes: c.Executes, Title: c.Title, Doc: strings.Join(strings.Fields(c.Doc), " "), Category: c.Category,
+		Effect: c.Effect, Scope: c.Scope, Scopes: c.Scopes, Limits: c.Limits, Protects: c.Protects, Acknowledge: c.Acknowledge,
+		Redact: c.Redact, Rules: c.Rules, Companions: c.Companions,
+		Tool: mcpcore.Tool{
+			Needs: c.Needs, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Routes: slices.Concat(c.Reads, c.Write),
+		},
+		Targets: c.Targets,
+		Plan: func(ctx context.Context, call *mcpcore.Call, in In) (mcpcore.Change[State], error) {
+			return c.Plan(ctx, reading(call), in)
+		},
+		Apply: func(ctx context.Context, call *mcpcore.Call, in In, s State) (mcpcore.Written, error) {
+			w := &write{rest: rest, reason: call.Text("auditReason"), routes: c.Write, left: 1}
+			if c.Writes != nil {
+				w.left = c.Writes(in, s)
+			}
+			return c.Apply(ctx, w, in, s)
+		},
+		ReadBack: func(ctx context.Context, call *mcpcore.Call, in In, s State, w mcpcore.Written) (mcpcore.Reading, error) {
+			return c.ReadBack(ctx, reading(call), in, s, w)
+		},
+	}
+	if c.Verify != nil {
+		op.Verify = func(ctx context.Context, call *mcpcore.Call, in In, receipt mcpcore.Receipt) (mcpcore.Reading, error) {
+			return c.Verify(ctx, reading(call), in, receipt)
+		}
+	}
+	return op.Workflow()
+}
+
+// path are the values of a route's names.
+type path map[string]string
+
+// reads reads Discord for a workflow, its declared routes alone.
+type reads struct {
+	rest   discordtools.REST
+	Call   *mcpcore.Call // for what the policy says: Permitted, Protected, Limit
+	routes []string
+}
+
+// get reads what is at a declared route, "GET /template", into out.
+func (r *reads) get(ctx context.Context, route string, at path, out any) error {
+	return r.query(ctx, route, at, nil, out)
+}
+
+// query is [reads.get] with values behind the question mark.
+func (r *reads) query(ctx context.Context, route string, at path, values map[string][]string, out any) error {
+	method, template, _ := strings.Cut(route, " ")
+	if method != "GET" || !slices.Contains(r.routes, route) {
+		return fmt.Errorf("the workflow reads the undeclared route %s", route)
+	}
+	res, err := r.rest.Do(ctx, discordtools.Request{Method: method, Route: template, Path: at, Query: values})
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(res.Body, out); err != nil {
+		return fmt.Errorf("decode reply of %s: %w", route, err)
+	}
+	return nil
+}
+
+// gone reports whether Discord says that what was asked for does not exist.
+func gone(err error) bool {
+	e, ok := errors.AsType[*mcpcore.Error](err)
+	return ok && e.Code == mcpcore.CodeNotFound
+}
+
+// write sends the one request of a workflow.
+type write struct {
+	rest   discordtools.REST
+	reason string // the caller's, for the audit log
+	routes []string
+	left   int
+}
+
+// send sends a request of a declared route, "METHOD /template", and reads the
+// answer into out, which may be nil. body may be nil. Its error leaves the
+// outcome open, unless Discord refused the request or never got it.
+func (w *write) send(ctx context.Context, route string, at path, body, out any) error {
+	return w.sendWith(ctx, route, discordtools.Request{Path: at, Reason: w.reason}, body, out)
+}
+
+// sendWith is [write.send] for a request with more than a path: a query, or a
+// reason that stays here.
+func (w *write) sendWith(ctx context.Context, route string, r discordtools.Request, body, out any) error {
+	switch {
+	case w.left < 1:
+		return fmt.Errorf("the workflow sends more requests than it may")
+	case !slices.Contains(w.routes, route):
+		return mcpcore.NotDone(fmt.Errorf("the workflow sends the undeclared route %s", route))
+	}
+	w.left--
+	r.Method, r.Route, _ = strings.Cut(route, " ")
+	r.Once = true
+	if body != nil {
+		raw, err := canon.Marshal(body)
+		if err != nil {
+			return mcpcore.NotDone(fmt.Errorf("encode %s: %w", route, err))
+		}
+		r.Body = raw
+	}
+	res, err := w.rest.Do(ctx, r)
+	switch {
+	case err != nil && definite(err):
+		return mcpcore.NotDone(err)
+	case err != nil:
+		return err
+	case out == nil:
+		return nil
+	}
+	if err := json.Unmarshal(res.Body, out); err != nil {
+		return fmt.Errorf("decode the answer to %s: %w", route, err)
+	}
+	return nil
+}
+
+// definite reports whether a write that ended with the error was certainly not
+// carried out: Discord refused it, or it was not sent. A timeout and a rate limit
+// that Discord answered are not definite.
+func definite(err error) bool {
+	if errors.Is(err, discordtools.ErrUnsent) {
+		return true
+	}
+	e, ok := errors.AsType[*mcpcore.Error](err)
+	if !ok {
+		return false
+	}
+	if e.Code == mcpcore.CodeBulkheadFull || e.Code == mcpcore.CodeCircuitOpen {
+		return true
+	}
+	status, _ := e.Fields["status"].(int)
+	return status >= 400 && status < 500 && status != 408 && status != 429
+}
+
+// refused is the error of a plan that cannot be made as it was asked for. reason
+// is a fixed word for programs.
+func refused(reason, format string, with ...any) error {
+	return mcpcore.Errorf(mcpcore.CodePlanRefused, format, with...).With("reason", reason)
+}
+
+// id is an answer's id, checked: an answer without one proves nothing.
+func id[T ~string](v T) (string, error) {
+	if err := discord.CheckID(string(v)); err != nil {
+		return "", fmt.Errorf("the answer has no id: %w", err)
+	}
+	return string(v), nil
+}
+
+// drift collects the fields that differ from the plan, by fixed names.
+type drift []string
+
+func (d *drift) unless(same bool, field string) {
+	if !same {
+		*d = append(*d, field)
+	}
+}
+
+// The targets that workflows claim. What is in a collection changes when one of
+// its things is made, moved or deleted.
+func theRole(id discord.RoleID) mcpcore.Target { return mcpcore.Target{Kind: "role", ID: string(id)} }
+func theChannel(id discord.ChannelID) mcpcore.Target {
+	return mcpcore.Target{Kind: "channel", ID: string(id)}
+}
+func theMember(guild discord.GuildID, id discord.UserID) mcpcore.Target {
+	return mcpcore.Target{Kind: "member", ID: string(guild) + "/" + string(id)}
+}
+func theMessage(channel discord.ChannelID, id discord.MessageID) mcpcore.Target {
+	return mcpcore.Target{Kind: "message", ID: string(channel) + "/" + string(id)}
+}
+
+// all is a collection of a guild: "channels", "roles", "invites".
+func all(collection string, guild discord.GuildID) mcpcore.Target {
+	return mcpcore.Target{Kind: "guild/" + collection, ID: string(guild)}
+}
+
+// reason is the argument of workflows whose request goes to the audit log.
+type reason struct {
+	AuditReason string `json:"auditReason,omitempty" jsonschema:"why, for the guild's audit log" maxLength:"512"`
+}

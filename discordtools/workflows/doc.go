@@ -1,0 +1,26 @@
+// Package workflows holds Discord's reviewed workflows: changes that are
+// planned, shown to a person, approved, made once and read back. The engine is
+// [mcpcore.Operation]'s; each file here declares one workflow, as data and small
+// functions that read and write Discord.
+//
+//	deps.Workflows = workflows.All
+//	deps.Permits = mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{
+//		"role-deletion": {Enabled: true, Scopes: map[string][]string{"roles": {"1200000000000000206"}}},
+//	}}
+//
+// Where another server would rely on events of Discord's gateway or on files of
+// a local disk, these workflows take two equal snapshots of Discord's REST API,
+// one before and one after the review, and what the caller passes.
+package workflows
+
+import (
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/mcpcore"
+)
+
+// All are Discord's workflows on a client. None runs before a policy enables it.
+func All(rest discordtools.REST) []mcpcore.Workflow {
+	return []mcpcore.Workflow{
+		channelCreation(rest),
+	}
+}

@@ -1,6 +1,7 @@
 package discordtools_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/guildwarden/guildwarden/internal/components"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/middleware"
 )
 
 // visit serves a world to a client of the era.
@@ -268,6 +270,28 @@ func TestLiveResourceRefused(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLiveResourceNeedsWhatItsToolNeeds shows that the check of the bot's
+// permissions and an embedder's precondition stand before a resource too.
+func TestLiveResourceNeedsWhatItsToolNeeds(t *testing.T) {
+	t.Parallel()
+	b := visit(t, eras[1], sandbox.Demo(), func(d *discordtools.Deps) {
+		d.Config.Access = middleware.Enforce
+		d.Policies = append(d.Policies, mcpcore.Policy{
+			Name: "quiet", Match: func(t *mcpcore.Tool) bool { return t.Name == "emojis_list_guild" },
+			Require: []mcpcore.Precondition{{Name: "never", Check: func(context.Context, *mcpcore.Call) error { return errors.New("not today") }}},
+		})
+	})
+	if e, code := b.unread("discord://guilds/" + string(sandbox.DemoClub) + "/webhooks"); code != mcpcore.CodeAccessDenied {
+		t.Errorf("without the permission: %v", e)
+	}
+	if e, code := b.unread("discord://guilds/" + guild + "/emojis"); code != mcpcore.CodePrecondition {
+		t.Errorf("against the precondition: %v", e)
+	}
+	if text := b.read("discord://guilds/" + guild + "/webhooks"); !strings.Contains(text, "Release feed") {
+		t.Errorf("with the permission: %s", text)
+	}
 }
 
 // TestLiveResourcesAreFenced reads every live resource where all that users wrote

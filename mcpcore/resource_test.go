@@ -340,3 +340,33 @@ func TestPlaceIsGivenBack(t *testing.T) {
 		t.Errorf("after them: %v", err)
 	}
 }
+
+// TestTemplateOfAnotherScheme shows that what an embedder adds to the server by
+// itself is listed and read beside the declared ones.
+func TestTemplateOfAnotherScheme(t *testing.T) {
+	t.Parallel()
+	server, err := mcpcore.BuildServer(library(&desk{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "shed://{tool}", Name: "shed"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: "a rake"}}}, nil
+	})
+	near, far := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), far, nil); err != nil {
+		t.Fatal(err)
+	}
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), near, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	list, err := s.ListResourceTemplates(t.Context(), nil)
+	if err != nil || len(list.ResourceTemplates) != 5 || list.ResourceTemplates[4].Name != "shed" {
+		t.Errorf("listed: %+v, %v", list, err)
+	}
+	res, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "shed://rake"})
+	if err != nil || res.Contents[0].Text != "a rake" {
+		t.Errorf("read: %+v, %v", res, err)
+	}
+}

@@ -28,6 +28,12 @@ func (c *Call) approveReviewed(ctx context.Context) error {
 	case c.parent != nil:
 		return Errorf(CodeToolNotAvailable, "a person reviews the plan of %s, so it cannot be a step of another call", c.tool.Name)
 	}
+	switch r, err := c.deps.Operations.Receipt(ctx, f.name, HashKey(c.Text(keyArg))); {
+	case err == nil:
+		return spentKey(r)
+	case !errors.Is(err, ErrReceiptMissing):
+		return c.noOperations(ctx, err)
+	}
 	p, err := c.prepare(ctx)
 	if err != nil {
 		return err
@@ -37,12 +43,6 @@ func (c *Call) approveReviewed(ctx context.Context) error {
 	}
 	if p.current {
 		return nil
-	}
-	switch r, err := c.deps.Operations.Receipt(ctx, f.name, p.key); {
-	case err == nil:
-		return spentKey(r)
-	case !errors.Is(err, ErrReceiptMissing):
-		return c.noOperations(ctx, err)
 	}
 	if f.effect == Destroy && !c.deps.Armed {
 		return Errorf(CodeDryRun, "this is the plan, nothing was changed; the server is not armed").

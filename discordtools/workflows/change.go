@@ -229,3 +229,11 @@ func all(collection string, guild discord.GuildID) mcpcore.Target {
 type reason struct {
 	AuditReason string `json:"auditReason,omitempty" jsonschema:"why, for the guild's audit log" maxLength:"512"`
 }
+
+// companion is a reading tool that belongs to a workflow and shares its reads.
+func companion[In, Out any](rest discordtools.REST, t mcpcore.Tool, run func(ctx context.Context, r *reads, in In) (Out, error)) mcpcore.Tool {
+	t.Effect, t.Repeatable = mcpcore.Read, true
+	return mcpcore.Define(t, func(ctx context.Context, call *mcpcore.Call, in In) (Out, error) {
+		return run(ctx, &reads{rest, call, t.Routes}, in)
+	})
+}

@@ -22,5 +22,6 @@ import (
 func All(rest discordtools.REST) []mcpcore.Workflow {
 	return []mcpcore.Workflow{
 		channelCreation(rest),
+		roleDeletion(rest),
 	}
 }

@@ -1,0 +1,303 @@
+package workflows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+const routeRoleDelete = "DELETE /guilds/{guild_id}/roles/{role_id}"
+
+// roleUses are the places of a guild that can name a role.
+var roleUses = []string{
+	routeMemberCounts, routeChannels,
+	"GET /guilds/{guild_id}/invites",
+	"GET /guilds/{guild_id}/emojis",
+	"GET /guilds/{guild_id}/onboarding",
+	"GET /guilds/{guild_id}/auto-moderation/rules",
+	"GET /guilds/{guild_id}/integrations",
+	"GET /applications/@me",
+	"GET /applications/{application_id}/guilds/{guild_id}/commands/permissions",
+}
+
+type roleAudit struct {
+	GuildID discord.GuildID `json:"guildId" jsonschema:"guild of the role"`
+	RoleID  discord.RoleID  `json:"roleId" jsonschema:"role to look at"`
+}
+
+type roleDelete struct {
+	GuildID      discord.GuildID `json:"guildId" jsonschema:"guild of the role"`
+	RoleID       discord.RoleID  `json:"roleId" jsonschema:"role to delete"`
+	Irreversible bool            `json:"acknowledgeIrreversible" jsonschema:"true: the role cannot be brought back"`
+	NoRecovery   bool            `json:"acknowledgeNoRecoveryArtifact" jsonschema:"true: nothing was kept from which it could be made again"`
+	reason
+}
+
+// roleStanding is a role with everything in its guild that names it.
+type roleStanding struct {
+	Guild      guildSeen `json:"guild"`
+	Permission evidence  `json:"permission"`
+	Role       role      `json:"role"`
+	Uses       roleUsed  `json:"uses"`
+	Blockers   []string  `json:"blockers" jsonschema:"what stands in the way of its deletion; [] for nothing"`
+	Survivors  string    `json:"survivors" jsonschema:"digest of all other roles"`
+	Channels   string    `json:"channels" jsonschema:"digest of all visible channels"`
+}
+
+type roleUsed struct {
+	Holders      int                     `json:"holders"`
+	Overwrites   []discord.ChannelID     `json:"overwrites"`
+	Invites      int                     `json:"invites"`
+	Emojis       []discord.EmojiID       `json:"emojis"`
+	Onboarding   []discord.PromptID      `json:"onboardingPrompts"`
+	Automod      []discord.RuleID        `json:"automodRules"`
+	Integrations []discord.IntegrationID `json:"integrations"`
+	Commands     []discord.CommandID     `json:"commands"`
+}
+
+// roleDeletion deletes a role that nobody holds and nothing names.
+func roleDeletion(rest discordtools.REST) mcpcore.Workflow {
+	return change[roleDelete, roleStanding]{
+		Name: "role-deletion", Category: "role-deletion", Title: "Delete a role",
+		Doc: `Deletes a role below the bot's highest that no member holds and that no overwrite, invite,
+			emoji, onboarding option, AutoMod rule, integration or command of this bot names.`,
+		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope, Needs: discord.ManageRoles | discord.ManageGuild,
+		Scopes:      []mcpcore.PolicyScope{{Name: "roles", Arg: "roleId", Doc: "roles that may be deleted"}},
+		Acknowledge: []string{"acknowledgeIrreversible", "acknowledgeNoRecoveryArtifact"},
+		Companions: []mcpcore.Tool{companion(rest, mcpcore.Tool{
+			Name: "audit_role_deletion", Title: "Look whether a role can be deleted", Category: "role-deletion",
+			Doc:   "Tells who holds a role, what in its guild names it and what stands in the way of its deletion. Other bots' commands cannot be seen.",
+			Scope: mcpcore.GuildScope, Needs: discord.ManageRoles | discord.ManageGuild, Routes: slices.Concat(standingRoutes, roleUses),
+		}, func(ctx context.Context, r *reads, in roleAudit) (roleStanding, error) {
+			s, _, err := examineRole(ctx, r, in.GuildID, in.RoleID)
+			return s, err
+		})},
+		Reads: slices.Concat(standingRoutes, roleUses),
+		Write: []string{routeRoleDelete},
+		Plan: func(ctx context.Context, r *reads, in roleDelete) (plan mcpcore.Change[roleStanding], err error) {
+			s, why, err := examineRole(ctx, r, in.GuildID, in.RoleID)
+			if err == nil && len(s.Blockers) > 0 {
+				err = refused(s.Blockers[0], "the role cannot be deleted: %s", strings.Join(why, "; "))
+			}
+			return mcpcore.Change[roleStanding]{
+				Action: "delete", State: s, Risks: []string{"irreversible"},
+				Facts:    mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: "role", Value: s.Role.Name}},
+				Warnings: []string{"Commands of other bots that are open to the role cannot be seen.", "Channels that the bot cannot see may have overwrites of the role."},
+			}, err
+		},
+		Targets: func(in roleDelete, _ roleStanding) []mcpcore.Target {
+			g := in.GuildID
+			return []mcpcore.Target{
+				theRole(in.RoleID), all("roles", g), all("channels", g), all("invites", g), all("emojis", g), all("onboarding", g),
+				all("automod", g), all("integrations", g), all("application-commands", g),
+			}
+		},
+		Apply: func(ctx context.Context, w *write, in roleDelete, s roleStanding) (mcpcore.Written, error) {
+			err := w.send(ctx, routeRoleDelete, path{"guild_id": string(in.GuildID), "role_id": string(in.RoleID)}, nil, nil)
+			return mcpcore.Written{ID: string(in.RoleID)}, err
+		},
+		ReadBack: func(ctx context.Context, r *reads, in roleDelete, s roleStanding, _ mcpcore.Written) (found mcpcore.Reading, err error) {
+			var left []role
+			if err := r.get(ctx, routeRoles, inGuild(in.GuildID), &left); err != nil {
+				return found, err
+			}
+			if slices.ContainsFunc(left, func(other role) bool { return other.ID == in.RoleID }) {
+				return found, errors.New("the role is still there")
+			}
+			channels, err := r.channels(ctx, in.GuildID)
+			if err != nil {
+				return found, err
+			}
+			var d drift
+			d.unless(survivors(left, in.RoleID) == s.Survivors, "roles")
+			d.unless(snapshot(channels) == s.Channels, "channels")
+			return mcpcore.Reading{Drift: d}, nil
+		},
+	}.on(rest)
+}
+
+// examineRole reads a role and all that names it. why says in words what the
+// blockers are.
+func examineRole(ctx context.Context, r *reads, guild discord.GuildID, id discord.RoleID) (s roleStanding, why []string, err error) {
+	bot, err := r.standing(ctx, guild)
+	if err != nil {
+		return s, nil, err
+	}
+	if err := bot.needs(discord.ManageRoles | discord.ManageGuild); err != nil {
+		return s, nil, err
+	}
+	block := func(word, format string, with ...any) {
+		s.Blockers, why = append(s.Blockers, word), append(why, fmt.Sprintf(format, with...))
+	}
+	var known bool
+	if s.Role, known = bot.role(id); !known {
+		return s, nil, refused("role-missing", "the guild has no role %s", id)
+	}
+	s.Guild, s.Permission, s.Survivors = bot.Guild, bot.evidence(), survivors(bot.Roles, id)
+	switch {
+	case string(id) == string(guild):
+		block("everyone", "@everyone cannot be deleted")
+	case s.Role.Managed:
+		block("managed", "it belongs to a bot or an integration")
+	case !bot.above(s.Role):
+		block("hierarchy", "it does not stand below the bot's highest role")
+	}
+	if err := s.Uses.read(ctx, r, guild, id, &s.Channels); err != nil {
+		return s, nil, err
+	}
+	u := s.Uses
+	for _, use := range []struct {
+		word  string
+		count int
+		of    string
+	}{
+		{"holders", u.Holders, "members hold it"},
+		{"overwrites", len(u.Overwrites), "channels have overwrites of it"},
+		{"invites", u.Invites, "invites give it"},
+		{"emojis", len(u.Emojis), "emojis are for it"},
+		{"onboarding", len(u.Onboarding), "prompts of the onboarding give it"},
+		{"automod", len(u.Automod), "AutoMod rules exempt it"},
+		{"integrations", len(u.Integrations), "integrations give it"},
+		{"commands", len(u.Commands), "commands of this bot name it"},
+	} {
+		if use.count > 0 {
+			block(use.word, "%d %s", use.count, use.of)
+		}
+	}
+	return s, why, nil
+}
+
+// survivors is a digest of all roles but one, without their positions, which
+// move when one is deleted.
+func survivors(all []role, but discord.RoleID) string {
+	var left []role
+	for _, r := range all {
+		if r.ID != but {
+			r.Position = 0
+			left = append(left, r)
+		}
+	}
+	slices.SortFunc(left, func(a, b role) int { return discord.CompareIDs(a.ID, b.ID) })
+	return snapshot(left)
+}
+
+// read looks at every place that can name a role.
+func (u *roleUsed) read(ctx context.Context, r *reads, guild discord.GuildID, id discord.RoleID, inventory *string) error {
+	var counts map[discord.RoleID]int
+	if err := r.get(ctx, routeMemberCounts, inGuild(guild), &counts); err != nil {
+		return err
+	}
+	u.Holders = counts[id]
+	channels, err := r.channels(ctx, guild)
+	if err != nil {
+		return err
+	}
+	*inventory = snapshot(channels)
+	for _, c := range channels {
+		if slices.ContainsFunc(c.Overwrites, func(o overwrite) bool { return o.ID == discord.OverwriteID(id) }) {
+			u.Overwrites = append(u.Overwrites, c.ID)
+		}
+	}
+	var invites []struct {
+		Roles []struct {
+			ID discord.RoleID `json:"id"`
+		} `json:"roles"`
+	}
+	if err := r.get(ctx, "GET /guilds/{guild_id}/invites", inGuild(guild), &invites); err != nil {
+		return err
+	}
+	for _, i := range invites {
+		for _, given := range i.Roles {
+			if given.ID == id {
+				u.Invites++
+			}
+		}
+	}
+	var emojis []struct {
+		ID    discord.EmojiID  `json:"id"`
+		Roles []discord.RoleID `json:"roles"`
+	}
+	if err := r.get(ctx, "GET /guilds/{guild_id}/emojis", inGuild(guild), &emojis); err != nil {
+		return err
+	}
+	for _, e := range emojis {
+		u.Emojis = named(u.Emojis, e.ID, e.Roles, id)
+	}
+	return u.readSettings(ctx, r, guild, id)
+}
+
+func (u *roleUsed) readSettings(ctx context.Context, r *reads, guild discord.GuildID, id discord.RoleID) error {
+	var onboarding struct {
+		Prompts []struct {
+			ID      discord.PromptID `json:"id"`
+			Options []struct {
+				Roles []discord.RoleID `json:"role_ids"`
+			} `json:"options"`
+		} `json:"prompts"`
+	}
+	if err := r.get(ctx, "GET /guilds/{guild_id}/onboarding", inGuild(guild), &onboarding); err != nil {
+		return err
+	}
+	for _, p := range onboarding.Prompts {
+		for _, o := range p.Options {
+			u.Onboarding = named(u.Onboarding, p.ID, o.Roles, id)
+		}
+	}
+	u.Onboarding = slices.Compact(u.Onboarding)
+	var rules []struct {
+		ID     discord.RuleID   `json:"id"`
+		Exempt []discord.RoleID `json:"exempt_roles"`
+	}
+	if err := r.get(ctx, "GET /guilds/{guild_id}/auto-moderation/rules", inGuild(guild), &rules); err != nil {
+		return err
+	}
+	for _, rule := range rules {
+		u.Automod = named(u.Automod, rule.ID, rule.Exempt, id)
+	}
+	var integrations []struct {
+		ID   discord.IntegrationID `json:"id"`
+		Role discord.RoleID        `json:"role_id"`
+	}
+	if err := r.get(ctx, "GET /guilds/{guild_id}/integrations", inGuild(guild), &integrations); err != nil {
+		return err
+	}
+	for _, i := range integrations {
+		u.Integrations = named(u.Integrations, i.ID, []discord.RoleID{i.Role}, id)
+	}
+	var application struct {
+		ID string `json:"id"`
+	}
+	if err := r.get(ctx, "GET /applications/@me", nil, &application); err != nil {
+		return err
+	}
+	var commands []struct {
+		ID     discord.CommandID `json:"id"`
+		Grants []struct {
+			ID discord.RoleID `json:"id"`
+		} `json:"permissions"`
+	}
+	at := path{"application_id": application.ID, "guild_id": string(guild)}
+	if err := r.get(ctx, "GET /applications/{application_id}/guilds/{guild_id}/commands/permissions", at, &commands); err != nil {
+		return err
+	}
+	for _, c := range commands {
+		for _, g := range c.Grants {
+			u.Commands = named(u.Commands, c.ID, []discord.RoleID{g.ID}, id)
+		}
+	}
+	return nil
+}
+
+// named adds what names the role.
+func named[T any](to []T, what T, names []discord.RoleID, id discord.RoleID) []T {
+	if slices.Contains(names, id) {
+		return append(to, what)
+	}
+	return to
+}

@@ -57,6 +57,11 @@ const (
 	StatusUncertain Status = "uncertain" // nobody knows
 )
 
+// Known reports whether the status is one of these.
+func (s Status) Known() bool {
+	return s == StatusReserved || s == StatusPending || s == StatusUncertain || s.Settled()
+}
+
 // Settled reports whether what became of the operation is known.
 func (s Status) Settled() bool { return s == StatusCompleted || s == StatusFailed }
 

@@ -41,7 +41,10 @@ func look(t testing.TB, address string) *stdsql.DB {
 func dump(t testing.TB, address string) []byte {
 	t.Helper()
 	var all string
-	if err := look(t, address).QueryRowContext(t.Context(), `SELECT string_agg(a::text, E'\n') FROM guildwarden_approvals a`).Scan(&all); err != nil {
+	if err := look(t, address).QueryRowContext(t.Context(), `SELECT concat(
+		(SELECT string_agg(a::text, E'\n') FROM guildwarden_approvals a),
+		(SELECT string_agg(o::text, E'\n') FROM guildwarden_operations_receipts o),
+		(SELECT string_agg(c::text, E'\n') FROM guildwarden_operations_claims c))`).Scan(&all); err != nil {
 		t.Fatal(err)
 	}
 	return []byte(all)

@@ -67,6 +67,50 @@ var migrations = [][]string{{
 	) STRICT, WITHOUT ROWID`,
 	`CREATE UNIQUE INDEX guildwarden_approvals_order ON guildwarden_approvals (purpose, seq)`,
 	`CREATE INDEX guildwarden_approvals_fingerprint ON guildwarden_approvals (fingerprint)`,
+}, {
+	`CREATE TABLE guildwarden_operations_meta (
+		one   INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+		epoch INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID`,
+	`INSERT INTO guildwarden_operations_meta (one, epoch) VALUES (1, 0)`,
+	`CREATE TABLE guildwarden_operations_claims (
+		claim_id    TEXT NOT NULL PRIMARY KEY,
+		epoch       INTEGER NOT NULL UNIQUE,
+		workflow    TEXT NOT NULL,
+		key_hash    TEXT NOT NULL,
+		plan_digest TEXT NOT NULL,
+		made_at     INTEGER NOT NULL,
+		lease_until INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID`,
+	`CREATE TABLE guildwarden_operations_targets (
+		target   TEXT NOT NULL PRIMARY KEY,
+		claim_id TEXT NOT NULL
+	) STRICT, WITHOUT ROWID`,
+	`CREATE INDEX guildwarden_operations_targets_claim ON guildwarden_operations_targets (claim_id)`,
+	`CREATE TABLE guildwarden_operations_receipts (
+		workflow     TEXT NOT NULL,
+		key_hash     TEXT NOT NULL,
+		seq          INTEGER NOT NULL UNIQUE,
+		plan_digest  TEXT NOT NULL,
+		activity     TEXT NOT NULL,
+		parent       TEXT NOT NULL,
+		claim_id     TEXT NOT NULL,
+		request      TEXT NOT NULL,
+		status       TEXT NOT NULL,
+		resource     TEXT NOT NULL,
+		verification TEXT NOT NULL,
+		error        TEXT NOT NULL,
+		resolved     INTEGER NOT NULL,
+		reserved_at  INTEGER NOT NULL,
+		deadline_at  INTEGER NOT NULL,
+		finished_at  INTEGER NOT NULL,
+		PRIMARY KEY (workflow, key_hash)
+	) STRICT, WITHOUT ROWID`,
+	`CREATE TABLE guildwarden_operations_resolved (
+		claim_id    TEXT NOT NULL PRIMARY KEY,
+		resolved_by TEXT NOT NULL,
+		resolved_at INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID`,
 }}
 
 const metaTable = `CREATE TABLE guildwarden_approvals_meta (

@@ -30,7 +30,7 @@ type Ledger struct {
 var _ mcpcore.Ledger = (*Ledger)(nil)
 
 // Open makes or updates the tables of the ledger, which all begin with
-// guildwarden_approvals, and sweeps them. The secret is the operator's state
+// guildwarden_approvals or guildwarden_operations, and sweeps the approvals. The secret is the operator's state
 // key, of at least 32 bytes; with another one than before it answers [ErrKey]. A
 // nil clock is the dialect's.
 func Open(ctx context.Context, db *sql.DB, d Dialect, secret []byte, clock func() time.Time) (*Ledger, error) {

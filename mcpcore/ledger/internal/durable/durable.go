@@ -13,6 +13,7 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/ledger/sql"
 	"github.com/guildwarden/guildwarden/mcpcore/ledgertest"
+	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
 	"github.com/guildwarden/guildwarden/mcpcore/storetest"
 )
 
@@ -41,6 +42,13 @@ func Run(t *testing.T, s Store) {
 	t.Run("store", func(t *testing.T) {
 		t.Parallel()
 		storetest.Run(t, func(t *testing.T, clock func() time.Time) mcpcore.Store { return s.openAt(t, s.New(t), clock) })
+	})
+	t.Run("contract of operations", func(t *testing.T) {
+		t.Parallel()
+		operationtest.Run(t, func(t *testing.T, clock func() time.Time) mcpcore.OperationLedger {
+			address := s.New(t)
+			return storedOperations{s.openAt(t, address, clock).Operations(), s, address}
+		})
 	})
 	for name, check := range map[string]func(*testing.T, Store){
 		"records are sealed and survive":        records,
@@ -71,6 +79,15 @@ type stored struct {
 }
 
 func (s stored) Stored(t *testing.T) []byte { return s.s.Dump(t, s.address) }
+
+// storedOperations shows its tables to the contract's test.
+type storedOperations struct {
+	mcpcore.OperationLedger
+	s       Store
+	address string
+}
+
+func (s storedOperations) Stored(t *testing.T) []byte { return s.s.Dump(t, s.address) }
 
 func (s Store) openAt(t testing.TB, address string, clock func() time.Time) *sql.Ledger {
 	t.Helper()

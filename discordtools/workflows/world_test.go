@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -33,8 +34,13 @@ var at = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 
 func (s scene) run(t *testing.T) {
 	t.Helper()
+	if order := os.Getenv(child); order != "" {
+		s.serve(t, order)
+		return
+	}
 	s.World = s.world
 	operationtest.Workflow(t, s.Subject)
+	s.stores(t)
 }
 
 func (s scene) world(t *testing.T) *operationtest.World {

@@ -1,0 +1,330 @@
+package workflows_test
+
+import (
+	"bufio"
+	"context"
+	stdsql "database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/internal/postgrestest"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger/postgres"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger/sql"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger/sqlite"
+	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	postgrestest.Stop()
+	os.Exit(code)
+}
+
+// child is the variable that makes a test's binary another process of its
+// scene.
+const child = "GUILDWARDEN_TEST_WORKFLOW"
+
+// order is what another process does: it executes the scene's change, with the
+// key, and dies at a step.
+type order struct{ Kind, Address, Step, Key string }
+
+// ended is how it ended, when it did not die.
+type ended struct {
+	Code   mcpcore.Code
+	Status string
+	Writes int
+}
+
+var secret = []byte(strings.Repeat("k", 32))
+
+// open opens the ledger of another process.
+func (o order) open() (*sql.Ledger, error) {
+	if o.Kind == "postgres" {
+		return postgres.Open(o.Address, secret)
+	}
+	return sqlite.Open(o.Address, secret)
+}
+
+// later opens it with a clock that is so far ahead.
+func (o order) later(t *testing.T, by time.Duration) mcpcore.OperationLedger {
+	t.Helper()
+	driver, source, dialect := "sqlite", "file:"+o.Address+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_txlock=immediate", sql.SQLite
+	if o.Kind == "postgres" {
+		driver, source, dialect = "pgx", o.Address, sql.PostgreSQL
+	}
+	db, err := stdsql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	l, err := sql.Open(t.Context(), db, dialect, secret, func() time.Time { return time.Now().Add(by) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Operations()
+}
+
+// run does it in another process. died is false when that told how it ended.
+func (o order) run(t *testing.T) (e ended, died bool) {
+	t.Helper()
+	raw, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, _, _ := strings.Cut(t.Name(), "/")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+root+"$")
+	cmd.Env = append(cmd.Environ(), child+"="+string(raw))
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	told := false
+	for in := bufio.NewScanner(out); in.Scan(); {
+		if line, ok := strings.CutPrefix(in.Text(), "ENDED "); ok {
+			told = json.Unmarshal([]byte(line), &e) == nil
+		}
+	}
+	_ = cmd.Wait() // a killed one ends with an error
+	if ctx.Err() != nil {
+		t.Fatalf("the process hangs at %s", o.Step)
+	}
+	return e, !told
+}
+
+// serve is the other process.
+func (s scene) serve(t *testing.T, raw string) {
+	var o order
+	if err := json.Unmarshal([]byte(raw), &o); err != nil {
+		t.Fatal(err)
+	}
+	l, err := o.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := s.world(t)
+	written := false
+	w.Any.(*sandbox.Discord).Observe(func(r sandbox.Request) {
+		switch {
+		case r.Method != "GET":
+			written = true
+			o.die("written")
+		case written:
+			o.die("read back")
+		}
+	})
+	e := s.execute(t, w, dying{l.Operations(), o}, o.Key)
+	out, _ := json.Marshal(e) // of our own struct
+	fmt.Fprintf(os.Stderr, "ENDED %s\n", out)
+}
+
+// die kills the process at its step.
+func (o order) die(step string) {
+	if o.Step != step {
+		return
+	}
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Kill()
+	}
+	select {} // until it is dead
+}
+
+// dying is a ledger whose process dies at a step.
+type dying struct {
+	mcpcore.OperationLedger
+	order
+}
+
+func (d dying) Claim(ctx context.Context, w mcpcore.Wanted) (mcpcore.Claim, error) {
+	c, err := d.OperationLedger.Claim(ctx, w)
+	d.die("claimed")
+	return c, err
+}
+
+func (d dying) Reserve(ctx context.Context, c mcpcore.Claim, r mcpcore.Reservation) (mcpcore.Receipt, error) {
+	receipt, err := d.OperationLedger.Reserve(ctx, c, r)
+	d.die("reserved")
+	return receipt, err
+}
+
+func (d dying) Pending(ctx context.Context, c mcpcore.Claim, write time.Duration) (mcpcore.Receipt, error) {
+	receipt, err := d.OperationLedger.Pending(ctx, c, write)
+	d.die("pending")
+	return receipt, err
+}
+
+func (d dying) Finish(ctx context.Context, c mcpcore.Claim, e mcpcore.Ending) (mcpcore.Receipt, error) {
+	d.die("known")
+	receipt, err := d.OperationLedger.Finish(ctx, c, e)
+	d.die("finished")
+	return receipt, err
+}
+
+// execute executes the scene's change, approved by the client's user.
+func (s scene) execute(t *testing.T, w *operationtest.World, ops mcpcore.OperationLedger, key string) (e ended) {
+	t.Helper()
+	server, err := w.Serve(operationtest.Setup{
+		Permits:    mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{s.Workflow: s.Permit}},
+		Operations: ops, Ledger: ledger.NewMemory(nil), Approver: mcpcore.AtClient{}, StateKey: secret, Armed: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), far, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"approve": true}}, nil
+		},
+	}).Connect(t.Context(), near, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	args := json.RawMessage(strings.TrimSuffix(s.Args, "}") + `,"operationKey":"` + key + `"}`)
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: s.Execute, Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &e); err != nil {
+		t.Fatal(err)
+	}
+	e.Writes = len(w.Writes())
+	return e
+}
+
+const firstKey, secondKey = "canary-key-0000000001", "canary-key-0000000002"
+
+// killed kills a process between each two durable steps and looks what another
+// one does afterwards.
+func (s scene) killed(t *testing.T, kind string, address func(t *testing.T) string) {
+	for _, row := range []struct {
+		step    string
+		receipt mcpcore.Status // "" for none
+		claim   mcpcore.ClaimState
+	}{
+		{"claimed", "", mcpcore.ClaimFree},
+		{"reserved", mcpcore.StatusReserved, mcpcore.ClaimQuarantined},
+		{"pending", mcpcore.StatusPending, mcpcore.ClaimQuarantined},
+		{"written", mcpcore.StatusPending, mcpcore.ClaimQuarantined},
+		{"read back", mcpcore.StatusPending, mcpcore.ClaimQuarantined},
+		{"known", mcpcore.StatusPending, mcpcore.ClaimQuarantined},
+		{"finished", mcpcore.StatusCompleted, mcpcore.ClaimFree},
+	} {
+		o := order{kind, address(t), row.step, firstKey}
+		if e, died := o.run(t); !died {
+			t.Fatalf("%s: the process lives and answers %+v", row.step, e)
+		}
+		soon, late := o.later(t, 0), o.later(t, time.Hour)
+		receipt, err := soon.Receipt(t.Context(), s.Workflow, mcpcore.HashKey(firstKey))
+		if receipt.Status != row.receipt || row.receipt == "" && !errors.Is(err, mcpcore.ErrReceiptMissing) {
+			t.Errorf("%s: the receipt is %q, %v", row.step, receipt.Status, err)
+		}
+		busy := s.execute(t, s.world(t), soon, secondKey)
+		if busy.Code != mcpcore.CodeTargetBusy || busy.Writes != 0 {
+			t.Errorf("%s: before the lease is over it answers %+v", row.step, busy)
+		}
+		held, err := late.Claims(t.Context())
+		if err != nil || len(held) != 1 || held[0].State != row.claim {
+			t.Errorf("%s: the claims are %+v, %v", row.step, held, err)
+		}
+		if row.receipt != "" {
+			if e := s.execute(t, s.world(t), late, firstKey); e.Code != mcpcore.CodeKeyConflict || e.Writes != 0 {
+				t.Errorf("%s: the key again answers %+v", row.step, e)
+			}
+		}
+		next := s.execute(t, s.world(t), late, secondKey)
+		if row.claim == mcpcore.ClaimFree && next.Status != "completed" {
+			t.Errorf("%s: another operation answers %+v", row.step, next)
+		}
+		if row.claim == mcpcore.ClaimQuarantined && (next.Code != mcpcore.CodeQuarantined || next.Writes != 0) {
+			t.Errorf("%s: another operation answers %+v", row.step, next)
+		}
+	}
+}
+
+// raced has several processes execute at once.
+func (s scene) raced(t *testing.T, kind string, address func(t *testing.T) string) {
+	const processes = 3
+	o := order{Kind: kind, Address: address(t)}
+	o.later(t, 0) // makes the tables
+	ends := make(chan ended, processes)
+	for n := range processes {
+		go func() {
+			o := o
+			o.Key = fmt.Sprintf("canary-key-000000000%d", n)
+			e, _ := o.run(t)
+			ends <- e
+		}()
+	}
+	writes := 0
+	for range processes {
+		// Each has a world of its own, so that who comes when the first has
+		// finished writes too; while it has not, nobody does.
+		e := <-ends
+		writes += e.Writes
+		if e.Status != "completed" && e.Code != mcpcore.CodeTargetBusy || e.Writes > 1 || (e.Code == mcpcore.CodeTargetBusy) != (e.Writes == 0) {
+			t.Errorf("a process ends with %+v", e)
+		}
+	}
+	if writes == 0 {
+		t.Error("nobody wrote")
+	}
+	// While another process holds the target nobody writes; on another one they do.
+	l := o.later(t, 0)
+	other, err := l.Claim(t.Context(), mcpcore.Wanted{Workflow: s.Workflow, Key: "k", Targets: []mcpcore.Target{{Kind: "channel", ID: "7"}}, Lease: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Key = "canary-key-0000000011"
+	if e, _ := o.run(t); e.Status != "completed" || e.Writes != 1 {
+		t.Errorf("beside %v it ends with %+v", other.Targets, e)
+	}
+	kept, err := l.Receipt(t.Context(), s.Workflow, mcpcore.HashKey(o.Key))
+	if err != nil || kept.Status != mcpcore.StatusCompleted {
+		t.Errorf("the receipt is %+v, %v", kept, err)
+	}
+}
+
+func (s scene) stores(t *testing.T) {
+	t.Helper()
+	for kind, address := range map[string]func(t *testing.T) string{
+		"sqlite": func(t *testing.T) string { return filepath.Join(t.TempDir(), "operations.db") },
+		"postgres": func(t *testing.T) string {
+			postgrestest.Server(t)
+			return postgrestest.Schema(t)
+		},
+	} {
+		t.Run("killed between two steps, "+kind, func(t *testing.T) {
+			t.Parallel()
+			s.killed(t, kind, address)
+		})
+		t.Run("processes race, "+kind, func(t *testing.T) {
+			t.Parallel()
+			s.raced(t, kind, address)
+		})
+	}
+}

@@ -20,7 +20,7 @@ func sold(name, category string, effect mcpcore.Effect, workflow string, role mc
 	}, func(context.Context, *mcpcore.Call, nothing) (nothing, error) { return nothing{}, nil })
 }
 
-func shop() []mcpcore.Tool {
+func stock() []mcpcore.Tool {
 	return []mcpcore.Tool{
 		sold("book_list", "books", mcpcore.Read, "", mcpcore.Alone),
 		sold("book_sell", "books", mcpcore.Write, "", mcpcore.Alone),
@@ -46,7 +46,7 @@ func TestAllNamesEveryToolset(t *testing.T) {
 	t.Parallel()
 	var got []string
 	empty := surface.Toolset{Name: "empty", Tools: []string{"no_such_tool"}}
-	for _, s := range surface.All(shop(), counter, surface.ReadOnly, empty) {
+	for _, s := range surface.All(stock(), counter, surface.ReadOnly, empty) {
 		got = append(got, s.Name)
 		if s.Doc == "" && s.Name != "counter" {
 			t.Errorf("%s says nothing", s.Name)
@@ -59,7 +59,7 @@ func TestAllNamesEveryToolset(t *testing.T) {
 
 func TestSelectGivesExactlyWhatIsNamed(t *testing.T) {
 	t.Parallel()
-	all := surface.All(shop(), counter, surface.ReadOnly)
+	all := surface.All(stock(), counter, surface.ReadOnly)
 	for picked, want := range map[string]string{
 		"category:books":         "book_list book_sell",
 		"category:till":          "till_read",
@@ -75,11 +75,11 @@ func TestSelectGivesExactlyWhatIsNamed(t *testing.T) {
 			t.Errorf("%s: %v", picked, err)
 			continue
 		}
-		if got := names(surface.Select(shop(), by)); got != want {
+		if got := names(surface.Select(stock(), by)); got != want {
 			t.Errorf("%s selects %s, want %s", picked, got, want)
 		}
 	}
-	if got := surface.Select(shop(), nil); len(got) != len(shop()) {
+	if got := surface.Select(stock(), nil); len(got) != len(stock()) {
 		t.Errorf("nil selects %s", names(got))
 	}
 }
@@ -88,14 +88,14 @@ func TestSelectGivesExactlyWhatIsNamed(t *testing.T) {
 func TestToolsetHoldsAWorkflowWhole(t *testing.T) {
 	t.Parallel()
 	one := surface.Toolset{Tools: []string{"execute_refund"}}
-	if got := names(one.Of(shop())); got != "plan_refund execute_refund" {
+	if got := names(one.Of(stock())); got != "plan_refund execute_refund" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestParseNamesTheNearest(t *testing.T) {
 	t.Parallel()
-	all := surface.All(shop(), counter, surface.ReadOnly)
+	all := surface.All(stock(), counter, surface.ReadOnly)
 	for name, says := range map[string]string{
 		"books":              `did you mean "category:books"?`,
 		"category:bocks":     `did you mean "category:books"?`,

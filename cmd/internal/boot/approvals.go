@@ -48,12 +48,20 @@ func checkApprovals(c Config) (problems []error) {
 	return problems
 }
 
-// channel is how a person is asked: console, elicitation, or "" when nobody is.
+// channel is how a person is asked about the calls that MCP_HUMAN_APPROVAL
+// names: console, elicitation, or "" when nobody is.
 func (c Config) channel() string {
+	if c.HumanApproval == "" || c.HumanApproval == "off" {
+		return ""
+	}
+	return c.asks()
+}
+
+// asks is how a person is asked where one must be, as reviewed workflows always
+// do.
+func (c Config) asks() string {
 	place, _ := parseLedger(c.Ledger)
 	switch {
-	case c.HumanApproval == "" || c.HumanApproval == "off":
-		return ""
 	case c.ApprovalChannel == "console" || c.ApprovalChannel == "elicitation":
 		return c.ApprovalChannel
 	case strings.TrimSpace(c.Approvers) != "" && c.seesWhatWaits(place):
@@ -82,13 +90,14 @@ func idleApprovers(c Config) []string {
 	return nil
 }
 
-// approver asks a person as the settings say; nil asks nobody.
+// approver asks a person as the settings say; nil leaves it to the server, which
+// asks the client's user about what is reviewed.
 func (c Config) approver() mcpcore.Approver {
-	switch c.channel() {
-	case "console":
+	switch {
+	case c.asks() == "console":
 		those, _ := approvers(c.Approvers) // was checked; nobody where it is wrong
 		return mcpcore.InLedger{Where: cmp.Or(c.Console, whereToDecide), Wait: c.ApprovalWait, Check: those.Check}
-	case "elicitation":
+	case c.channel() == "elicitation":
 		return mcpcore.AtClient{}
 	}
 	return nil

@@ -13,10 +13,12 @@ import (
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/discordtools/workflows"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/audit"
 	"github.com/guildwarden/guildwarden/mcpcore/audit/otlp"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 )
 
 // Options are what a command decides beside the settings.
@@ -85,6 +87,7 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 			RequirePreview: c.RequirePreview == "true",
 			RequireConsent: c.DMConsent == "require",
 		},
+		Workflows: workflows.All,
 		Client:    discordtools.ClientOptions{Base: c.APIBase, Logger: log, Resilience: c.resilience()},
 		Audit:     sink,
 		Approver:  c.approver(),
@@ -96,7 +99,9 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 		Meter:     seen.meter,
 	}
 	if kept != nil {
-		deps.Ledger = kept // not a nil one in an interface
+		deps.Ledger, deps.Operations = kept, kept.Operations() // not a nil one in an interface
+	} else if o.Sandbox != nil {
+		deps.Operations, deps.Volatile = ledger.NewOperations(nil), true // the sandbox ends with the process too
 	}
 	for _, g := range c.AllowedGuilds {
 		deps.Config.AllowedGuilds = append(deps.Config.AllowedGuilds, discord.GuildID(g))

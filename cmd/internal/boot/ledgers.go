@@ -12,6 +12,8 @@ import (
 type Durable interface {
 	mcpcore.Ledger
 	io.Closer
+	// Operations is the ledger of operations in the same database.
+	Operations() mcpcore.OperationLedger
 }
 
 func openSQLite(path string, key []byte) (Durable, error) { return sqlite.Open(path, key) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/guildwarden/guildwarden/cmd/internal/boot"
 	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/surface"
 	"github.com/guildwarden/guildwarden/mcpcore/transport"
 )
@@ -59,9 +61,20 @@ func catalogue() (*mcp.Server, *surface.Contract, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	surface.Seal(server)
+	surface.Seal(server, static(discordtools.Resources(discordtools.Config{}))...)
 	contract, err := surface.NewContract(discordtools.Tools(nowhere{}))
 	return server, contract, err
+}
+
+// static are the addresses of the documents that are there without a call.
+func static(resources []mcpcore.Resource) (uris []string) {
+	for _, r := range resources {
+		if r.Tool == "" {
+			uri, _, _ := strings.Cut(r.URI, "{")
+			uris = append(uris, uri)
+		}
+	}
+	return uris
 }
 
 // nowhere is the Discord of the catalogue.

@@ -22,7 +22,10 @@ func shop(t *testing.T) (*mcp.Server, []mcpcore.Tool) {
 		t.Error("a call reached the handler")
 		return output{}, nil
 	})}
-	server, err := mcpcore.BuildServer(mcpcore.Deps{Name: "shop", Version: "7", Tools: tools, Chain: middleware.Standard(middleware.Options{})})
+	server, err := mcpcore.BuildServer(mcpcore.Deps{
+		Name: "shop", Version: "7", Tools: tools, Chain: middleware.Standard(middleware.Options{}),
+		Resources: contract(t, tools).Resources(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +41,7 @@ func shop(t *testing.T) (*mcp.Server, []mcpcore.Tool) {
 
 func TestSealedServerReadsWhatIsStaticAlone(t *testing.T) {
 	t.Parallel()
-	server, tools := shop(t)
-	c := contract(t, tools)
-	surface.AddContract(server, c)
+	server, _ := shop(t)
 	surface.Seal(server, "shop://hours", "shop://leaflets/")
 	for _, era := range []string{"2025-06-18", "2026-07-28"} {
 		near, far := mcp.NewInMemoryTransports()
@@ -75,7 +76,6 @@ func TestCheckCatalogue(t *testing.T) {
 	t.Parallel()
 	server, tools := shop(t)
 	c := contract(t, tools)
-	surface.AddContract(server, c)
 	surface.Seal(server, "shop://hours")
 	report, err := surface.CheckCatalogue(t.Context(), server, c)
 	if err != nil {
@@ -119,11 +119,10 @@ func TestCheckCatalogueFindsWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, err := mcpcore.BuildServer(mcpcore.Deps{Tools: []mcpcore.Tool{calm}, Chain: middleware.Standard(middleware.Options{})})
+			server, err := mcpcore.BuildServer(mcpcore.Deps{Tools: []mcpcore.Tool{calm}, Chain: middleware.Standard(middleware.Options{}), Resources: contract(t, row.covers).Resources()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			surface.AddContract(server, contract(t, row.covers))
 			if row.sealed {
 				surface.Seal(server)
 			}

@@ -10,12 +10,14 @@ import (
 	"net/url"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 )
 
 // Durable is a ledger that outlives the process.
 type Durable interface {
 	mcpcore.Ledger
 	io.Closer
+	Operations() mcpcore.OperationLedger
 }
 
 func openSQLite(string, []byte) (Durable, error) {
@@ -101,3 +103,6 @@ func (r remote) Spend(_ context.Context, spends ...mcpcore.Spend) error {
 	_, err := r.call("Spend", spends)
 	return err
 }
+
+// Operations is one that ends with the process: these tests have no workflows.
+func (r remote) Operations() mcpcore.OperationLedger { return ledger.NewOperations(nil) }

@@ -80,7 +80,7 @@ func (c *Call) Validate() error {
 	if c.fault != nil {
 		return Invalid(*c.fault)
 	}
-	found, dropped := args.Fit(c.args, c.tool.impl.input, c.tool.Effect != Read)
+	found, dropped := args.Fit(c.args, c.tool.impl.input, c.tool.Effect != Read || c.tool.flow() != nil)
 	v, err := c.tool.impl.validator()
 	if err != nil {
 		return fmt.Errorf("schema of %s: %w", c.tool.Name, err)

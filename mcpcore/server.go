@@ -87,6 +87,7 @@ func (d *Deps) fill() {
 	for _, w := range d.Workflows {
 		d.Tools = append(d.Tools, w.tools...)
 	}
+	d.addActivity()
 	d.Resources, d.Prompts = slices.Clone(d.Resources), slices.Clone(d.Prompts)
 	d.Policies, d.Evidence = slices.Clone(d.Policies), slices.Clone(d.Evidence)
 	d.Name = cmp.Or(d.Name, "guildwarden")

@@ -3,6 +3,7 @@ package mcpcore
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // Workflow is a reviewed change as a server offers it: a tool that plans, one
@@ -70,6 +71,10 @@ type Operation[In, State any] struct {
 	Rules       []Rule        // as of [Tool]
 	Companions  []Tool        // reading tools that are there when the workflow is
 
+	// Takes is how long Apply may take; 0 is thirty seconds, at most ten minutes. The
+	// targets are held for longer.
+	Takes time.Duration
+
 	Tool Tool // what else its tools declare: Needs, NeedsWhen, NeedsIn, Intents, Outranks, Routes, Crosses, Locked, Require
 
 	// Plan reads what the change depends on and says what it would be. Its error
@@ -78,7 +83,10 @@ type Operation[In, State any] struct {
 	// Targets are what the write touches, at least one: nobody else may write
 	// them meanwhile, through any server of this ledger. At most [MaxTargets].
 	Targets func(in In, s State) []Target
-	// Apply sends the one write. An error leaves the outcome open, and the
+	// Apply sends the one write. A bulk change that takes several sends them in
+	// order, stops at the first that is not done, and returns nil when that one was
+	// definitely refused and others were done before: ReadBack then proves which. An
+	// error leaves the outcome open, and the
 	// targets quarantined, unless it is made by [NotDone]. An answer is checked
 	// strictly before it is believed; what id it gave is returned beside the
 	// error.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/guildwarden/guildwarden/internal/args"
 	"github.com/guildwarden/guildwarden/internal/schema"
@@ -33,7 +34,7 @@ type flow struct {
 	effect Effect
 	scopes []PolicyScope
 	limits []PolicyLimit
-	ack    []string
+	takes  time.Duration
 
 	// bind decodes the call's arguments once for the run that follows.
 	bind func(c *Call) (errand, error)
@@ -105,7 +106,7 @@ var (
 // [BuildServer], which names the tool.
 func (o Operation[In, State]) Workflow() Workflow {
 	w := Workflow{Name: o.Name, Category: o.Category, Title: o.Title, Effect: o.Effect, Scopes: slices.Clone(o.Scopes), Limits: slices.Clone(o.Limits)}
-	f := &flow{name: o.Name, effect: o.Effect, scopes: w.Scopes, limits: w.Limits, ack: o.Acknowledge}
+	f := &flow{name: o.Name, effect: o.Effect, scopes: w.Scopes, limits: w.Limits, takes: cmp.Or(o.Takes, writeFor)}
 	f.bind = func(c *Call) (errand, error) {
 		e := &typedErrand[In, State]{op: &o, call: c}
 		return e, c.Bind(&e.in)
@@ -178,6 +179,9 @@ func (o *Operation[In, State]) fault(noun string) error {
 	}
 	if o.Plan == nil || o.Targets == nil || o.Apply == nil || o.ReadBack == nil {
 		problem("a workflow needs Plan, Targets, Apply and ReadBack")
+	}
+	if o.Takes < 0 || o.Takes > maxWrite {
+		problem("a write takes at most %s", maxWrite)
 	}
 	if len(o.Scopes) == 0 {
 		problem("a workflow needs Scopes, so that an operator can say where it may act")

@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// How long the parts of an operation may take. The lease covers the last plan,
-// the records and the write; what is left of it after the write is not needed.
+// How long the parts of an operation may take. The lease is longer than the write
+// by what the last plan and the records take; nothing needs it after the write.
 const (
-	leaseFor = 2 * time.Minute
-	writeFor = 30 * time.Second
+	writeFor = 30 * time.Second // where the workflow does not say otherwise
+	maxWrite = 10 * time.Minute
+	aroundIt = 90 * time.Second
 	readFor  = 30 * time.Second
 	noteFor  = 10 * time.Second // a record after the write
 )
@@ -84,7 +85,7 @@ func (x *execution) claim(ctx context.Context) error {
 	if n := len(canonical(targets)); n == 0 || n > MaxTargets {
 		return fmt.Errorf("%s claims %d targets", x.name, n)
 	}
-	claim, err := x.ops.Claim(ctx, Wanted{Workflow: x.name, Key: x.plan.key, Plan: x.plan.digest, Targets: targets, Lease: leaseFor})
+	claim, err := x.ops.Claim(ctx, Wanted{Workflow: x.name, Key: x.plan.key, Plan: x.plan.digest, Targets: targets, Lease: x.takes + aroundIt})
 	if held, ok := errors.AsType[*TargetHeld](err); ok {
 		e := Errorf(CodeTargetBusy, "another operation is writing %s", held.Target).With("status", targetConflict)
 		if errors.Is(err, ErrTargetQuarantined) {
@@ -128,7 +129,7 @@ func (x *execution) write(ctx context.Context) (*Result, error) {
 	}
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
-	if _, err := x.ops.Pending(ctx, x.Claim, writeFor); err != nil {
+	if _, err := x.ops.Pending(ctx, x.Claim, x.takes); err != nil {
 		// Nothing was written. Where even that cannot be recorded, an operator
 		// will have to look.
 		if _, ended := x.finish(ctx, Ending{Status: StatusFailed, Error: CodeClaimLost}); ended != nil {
@@ -139,7 +140,7 @@ func (x *execution) write(ctx context.Context) (*Result, error) {
 		}
 		return nil, &Error{Code: CodeLedger, Detail: "the pending write could not be recorded, so nothing was written", Cause: err, Fields: map[string]any{"status": "blocked-audit-failed", "operationKeyHash": x.plan.key}}
 	}
-	written, err := x.apply(ctx, began.Add(writeFor))
+	written, err := x.apply(ctx, began.Add(x.takes))
 	if n, ok := errors.AsType[*notDone](err); ok {
 		return nil, x.failed(ctx, n.error)
 	}
@@ -172,7 +173,7 @@ func (x *execution) apply(ctx context.Context, until time.Time) (w Written, err 
 }
 
 func (x *execution) read(ctx context.Context, w Written) (r Reading, err error) {
-	ctx, cancel := context.WithTimeout(ctx, readFor)
+	ctx, cancel := context.WithTimeout(ctx, max(readFor, x.takes))
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/internal/canon"
@@ -39,6 +40,7 @@ type change[In, State any] struct {
 	Write []string // the route that is written; several where the input decides
 	// Writes is how many requests the change takes, where it is not one.
 	Writes func(in In, s State) int
+	Takes  time.Duration // how long they may take; see [mcpcore.Operation]
 
 	Plan     func(ctx context.Context, r *reads, in In) (mcpcore.Change[State], error)
 	Targets  func(in In, s State) []mcpcore.Target
@@ -53,7 +55,7 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 	op := mcpcore.Operation[In, State]{
 		Name: c.Name, Noun: c.Noun, Executes: c.Executes, Title: c.Title, Doc: strings.Join(strings.Fields(c.Doc), " "), Category: c.Category,
 		Effect: c.Effect, Scope: c.Scope, Scopes: c.Scopes, Limits: c.Limits, Protects: c.Protects, Acknowledge: c.Acknowledge,
-		Redact: c.Redact, Rules: c.Rules, Companions: c.Companions,
+		Redact: c.Redact, Rules: c.Rules, Companions: c.Companions, Takes: c.Takes,
 		Tool: mcpcore.Tool{
 			Needs: c.Needs, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Routes: slices.Concat(c.Reads, c.Write),
 		},

@@ -2,6 +2,7 @@ package mcpcore
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -159,6 +160,12 @@ func NotDone(err error) error {
 		return nil
 	}
 	return &notDone{err}
+}
+
+// IsNotDone reports whether the error is one of [NotDone].
+func IsNotDone(err error) bool {
+	_, ok := errors.AsType[*notDone](err)
+	return ok
 }
 
 type notDone struct{ error }

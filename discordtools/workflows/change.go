@@ -186,6 +186,11 @@ func definite(err error) bool {
 	return status >= 400 && status < 500 && status != 408 && status != 429
 }
 
+// refusedLater reports whether a write of several was definitely not done when
+// others were done before: then the change is done in part, and ReadBack proves
+// which.
+func refusedLater(err error, done int) bool { return done > 0 && mcpcore.IsNotDone(err) }
+
 // refused is the error of a plan that cannot be made as it was asked for. reason
 // is a fixed word for programs.
 func refused(reason, format string, with ...any) error {

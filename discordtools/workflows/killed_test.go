@@ -309,8 +309,13 @@ func (s scene) raced(t *testing.T, kind string, address func(t *testing.T) strin
 	}
 }
 
+// stores kills and races processes on both durable ledgers. It starts some twenty
+// of them, which -short leaves out.
 func (s scene) stores(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		return
+	}
 	for kind, address := range map[string]func(t *testing.T) string{
 		"sqlite": func(t *testing.T) string { return filepath.Join(t.TempDir(), "operations.db") },
 		"postgres": func(t *testing.T) string {
@@ -322,9 +327,11 @@ func (s scene) stores(t *testing.T) {
 			t.Parallel()
 			s.killed(t, kind, address)
 		})
-		t.Run("processes race, "+kind, func(t *testing.T) {
-			t.Parallel()
-			s.raced(t, kind, address)
-		})
+		if s.Race {
+			t.Run("processes race, "+kind, func(t *testing.T) {
+				t.Parallel()
+				s.raced(t, kind, address)
+			})
+		}
 	}
 }

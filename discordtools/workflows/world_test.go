@@ -20,6 +20,7 @@ type scene struct {
 	// Route is the write's, "DELETE /guilds/{guild_id}/roles/{role_id}", and
 	// ReadBack that of the first request after it.
 	Route, ReadBack string
+	Race            bool // processes race on it too, which is the engine's matter more than the workflow's
 	// Skip is how many requests to ReadBack's route come before the write.
 	Skip int
 

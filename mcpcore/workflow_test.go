@@ -29,7 +29,6 @@ type mailroom struct {
 	writes []string
 	reads  int
 	fault  operationtest.Fault
-	unread bool
 	broken []string // recipients that cannot be reached
 	moved  bool     // what was sent reads back as something else
 	panics bool

@@ -141,14 +141,20 @@ func (b *bench) release(c mcpcore.Claim) {
 }
 
 // refused wants a claim of the roles to fail.
-func (b *bench) refused(why error, roles ...string) *mcpcore.TargetHeld {
+func (b *bench) refused(why error, roles ...string) {
+	b.Helper()
+	b.holder(why, roles...)
+}
+
+// holder is the claim because of which one of the roles fails.
+func (b *bench) holder(why error, roles ...string) mcpcore.TargetHeld {
 	b.Helper()
 	_, err := b.l.Claim(b.Context(), wanted(99, roles...))
 	held, ok := errors.AsType[*mcpcore.TargetHeld](err)
 	if !errors.Is(err, why) || !ok {
 		b.Fatalf("claiming %v answers %v, want %v", roles, err, why)
 	}
-	return held
+	return *held
 }
 
 func (b *bench) want(got, want error) {
@@ -238,7 +244,7 @@ func (b *bench) together() {
 
 func (b *bench) busy() {
 	c := b.claim(1, "1")
-	held := b.refused(mcpcore.ErrTargetBusy, "1")
+	held := b.holder(mcpcore.ErrTargetBusy, "1")
 	if held.Claim != c.ID || held.Target != "role:1" || !held.Until.Equal(c.Lease) {
 		b.Errorf("held: %+v", held)
 	}
@@ -330,7 +336,7 @@ func (b *bench) open() {
 	b.pass(lease)
 	b.states(mcpcore.ClaimQuarantined, mcpcore.ClaimQuarantined)
 	for _, role := range []string{"1", "2"} {
-		if held := b.refused(mcpcore.ErrTargetQuarantined, role); held.Claim == "" {
+		if held := b.holder(mcpcore.ErrTargetQuarantined, role); held.Claim == "" {
 			b.Error("nobody knows which claim to resolve")
 		}
 	}

@@ -449,7 +449,7 @@ func (p *play) contentFree() {
 			p.Errorf("the receipt holds %q: %s", secret, kept)
 		}
 	}
-	if strings.Contains(fmt.Sprintf("%s", p.audit.all[0].Args), p.key) {
+	if strings.Contains(string(p.audit.all[0].Args), p.key) {
 		p.Errorf("the audit holds the key: %s", p.audit.all[0].Args)
 	}
 }

@@ -373,3 +373,30 @@ func TestPlanIsItsPrincipals(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A pipeline cannot execute: nobody would have seen the plan by itself.
+func TestWorkflowIsNoStep(t *testing.T) {
+	t.Parallel()
+	room := &mailroom{}
+	type nothing struct{}
+	type told struct {
+		Code string `json:"code"`
+	}
+	step := mcpcore.Step{Tool: "execute_letter_sending", Args: json.RawMessage(strings.TrimSuffix(letter, "}") + `,"operationKey":"key-00000000000001"}`)}
+	run := mcpcore.Define(mcpcore.Tool{
+		Name: "run_it", Doc: "Runs it.", Effect: mcpcore.Write, Scope: mcpcore.LocalScope,
+		Steps: func(*mcpcore.Call) ([]mcpcore.Step, error) { return []mcpcore.Step{step}, nil },
+	}, func(ctx context.Context, call *mcpcore.Call, _ nothing) (v told, err error) {
+		if out := call.Step(ctx, 0, nil); out.Err != nil {
+			v.Code = string(out.Err.Code)
+		}
+		return v, nil
+	})
+	s, _ := letters(t, room, func(d *mcpcore.Deps) { d.Tools = append(d.Tools, run) })
+	if got := say(t, s, &mcp.CallToolParams{Name: "run_it", Arguments: json.RawMessage(`{}`)}); !strings.Contains(got, "TOOL_NOT_AVAILABLE") {
+		t.Error(got)
+	}
+	if room.writes != nil {
+		t.Errorf("it wrote %v", room.writes)
+	}
+}

@@ -1,6 +1,8 @@
 package workflows_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -11,6 +13,8 @@ import (
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/discordtools/workflows"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
 )
 
@@ -23,6 +27,10 @@ type scene struct {
 	Race            bool // processes race on it too, which is the engine's matter more than the workflow's
 	// Skip is how many requests to ReadBack's route come before the write.
 	Skip int
+
+	// REST stands between the server and the sandbox, to answer otherwise; nil for
+	// nothing.
+	REST func(discordtools.REST) discordtools.REST
 
 	Before func(d *sandbox.Discord) // makes the demo world fit
 	Change func(d *sandbox.Discord) // see [operationtest.World]
@@ -60,8 +68,12 @@ func (s scene) world(t *testing.T) *operationtest.World {
 	return &operationtest.World{
 		Any: d, Change: on(s.Change), Rename: on(s.Rename), Settle: on(s.Settle),
 		Serve: func(u operationtest.Setup) (*mcp.Server, error) {
+			rest, err := discordtools.NewClient(d.Session(), discordtools.ClientOptions{})
+			if err != nil {
+				return nil, err
+			}
 			return discordtools.BuildServer(discordtools.Deps{
-				Session: d.Session(), Config: discordtools.Config{Armed: u.Armed},
+				REST: s.between(rest), Config: discordtools.Config{Armed: u.Armed},
 				Workflows: workflows.All, Permits: u.Permits, Operations: u.Operations,
 				Ledger: u.Ledger, Approver: u.Approver, Audit: u.Audit, StateKey: u.StateKey, Clock: u.Clock,
 			})
@@ -98,6 +110,53 @@ func (s scene) world(t *testing.T) *operationtest.World {
 		},
 	}
 }
+
+func (s scene) between(rest discordtools.REST) discordtools.REST {
+	if s.REST == nil {
+		return rest
+	}
+	return s.REST(rest)
+}
+
+// answering is a REST whose writes are answered otherwise: what f makes of the
+// true answer, or an error before anything is sent.
+type answering struct {
+	discordtools.REST
+	unsent error
+	f      func(*discordtools.Response) *discordtools.Response
+}
+
+func (a answering) Do(ctx context.Context, r discordtools.Request) (*discordtools.Response, error) {
+	if r.Method == "GET" {
+		return a.REST.Do(ctx, r)
+	}
+	if a.unsent != nil {
+		return nil, a.unsent
+	}
+	res, err := a.REST.Do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return a.f(res), nil
+}
+
+// once executes the scene's change in a world of its own and tells how it ended
+// and what is kept of it.
+func (s scene) once(t *testing.T) (ended, mcpcore.Receipt) {
+	t.Helper()
+	ops := ledger.NewOperations(nil)
+	e := s.execute(t, s.world(t), durable{ops}, firstKey)
+	r, err := ops.Receipt(t.Context(), s.Workflow, mcpcore.HashKey(firstKey))
+	if err != nil && !errors.Is(err, mcpcore.ErrReceiptMissing) {
+		t.Fatal(err)
+	}
+	return e, r
+}
+
+// durable is a ledger that a server takes for one that outlives it.
+type durable struct{ mcpcore.OperationLedger }
+
+func (durable) Durable() bool { return true }
 
 func cut(route string) (method, template string) {
 	_, _ = fmt.Sscan(route, &method, &template) // both or the test fails on them

@@ -67,13 +67,13 @@ var migrations = [][]string{{
 	) STRICT, WITHOUT ROWID`,
 	`CREATE UNIQUE INDEX guildwarden_approvals_order ON guildwarden_approvals (purpose, seq)`,
 	`CREATE INDEX guildwarden_approvals_fingerprint ON guildwarden_approvals (fingerprint)`,
-}, {
-	`CREATE TABLE guildwarden_operations_meta (
+}, { // which outlive the others, when those are dropped to begin with another key
+	`CREATE TABLE IF NOT EXISTS guildwarden_operations_meta (
 		one   INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
 		epoch INTEGER NOT NULL
 	) STRICT, WITHOUT ROWID`,
-	`INSERT INTO guildwarden_operations_meta (one, epoch) VALUES (1, 0)`,
-	`CREATE TABLE guildwarden_operations_claims (
+	`INSERT INTO guildwarden_operations_meta (one, epoch) VALUES (1, 0) ON CONFLICT DO NOTHING`,
+	`CREATE TABLE IF NOT EXISTS guildwarden_operations_claims (
 		claim_id    TEXT NOT NULL PRIMARY KEY,
 		epoch       INTEGER NOT NULL UNIQUE,
 		workflow    TEXT NOT NULL,
@@ -82,12 +82,12 @@ var migrations = [][]string{{
 		made_at     INTEGER NOT NULL,
 		lease_until INTEGER NOT NULL
 	) STRICT, WITHOUT ROWID`,
-	`CREATE TABLE guildwarden_operations_targets (
+	`CREATE TABLE IF NOT EXISTS guildwarden_operations_targets (
 		target   TEXT NOT NULL PRIMARY KEY,
 		claim_id TEXT NOT NULL
 	) STRICT, WITHOUT ROWID`,
-	`CREATE INDEX guildwarden_operations_targets_claim ON guildwarden_operations_targets (claim_id)`,
-	`CREATE TABLE guildwarden_operations_receipts (
+	`CREATE INDEX IF NOT EXISTS guildwarden_operations_targets_claim ON guildwarden_operations_targets (claim_id)`,
+	`CREATE TABLE IF NOT EXISTS guildwarden_operations_receipts (
 		workflow     TEXT NOT NULL,
 		key_hash     TEXT NOT NULL,
 		seq          INTEGER NOT NULL UNIQUE,
@@ -106,7 +106,7 @@ var migrations = [][]string{{
 		finished_at  INTEGER NOT NULL,
 		PRIMARY KEY (workflow, key_hash)
 	) STRICT, WITHOUT ROWID`,
-	`CREATE TABLE guildwarden_operations_resolved (
+	`CREATE TABLE IF NOT EXISTS guildwarden_operations_resolved (
 		claim_id    TEXT NOT NULL PRIMARY KEY,
 		resolved_by TEXT NOT NULL,
 		resolved_at INTEGER NOT NULL

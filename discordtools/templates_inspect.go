@@ -8,13 +8,13 @@ import (
 
 type templateInspected struct {
 	Template  templateFields `json:"template"`
-	Blueprint blueprint      `json:"blueprint"`
+	Blueprint templateCounts `json:"blueprint"`
 	templateText
 	remarks
 }
 
-// blueprint counts what a template holds.
-type blueprint struct {
+// templateCounts counts what a template holds.
+type templateCounts struct {
 	Channels   int           `json:"channel_count"`
 	Categories int           `json:"category_count"`
 	Text       int           `json:"text_channel_count"`
@@ -55,13 +55,13 @@ func inspectTemplate(ctx context.Context, a *api, _ templateRef) (v templateInsp
 	v.remarks = left
 	v.speak(struct {
 		templateFields
-		Blueprint blueprint `json:"blueprint"`
+		Blueprint templateCounts `json:"blueprint"`
 	}{v.Template, v.Blueprint}, texts)
 	return v, nil
 }
 
-func (g templateGuild) count() blueprint {
-	b := blueprint{Channels: len(g.Channels), Roles: len(g.Roles)}
+func (g templateGuild) count() templateCounts {
+	b := templateCounts{Channels: len(g.Channels), Roles: len(g.Roles)}
 	for _, c := range g.Channels {
 		b.Overwrites += len(c.Overwrites)
 		if c.NSFW {

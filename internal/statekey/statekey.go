@@ -24,6 +24,7 @@ const (
 	PlanDigest Label = "workflow plan"    // digests of plans
 	RequestTag Label = "workflow request" // binds the request of an operation into its receipt
 	Console    Label = "console"          // what a browser carries of an approver
+	Blueprint  Label = "blueprint"        // plans, how far they were carried out, and what was proven
 )
 
 // Sub is the subkey of the secret for a label: 32 bytes of HKDF-SHA256. A secret

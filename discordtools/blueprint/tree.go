@@ -1,0 +1,325 @@
+package blueprint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+// Node is a line of a tree of channels: a category with its channels, or a
+// channel.
+type Node struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`             // category, or a channel's
+	Change  Change `json:"change,omitempty"` // "" for what stays as it is
+	Private bool   `json:"private,omitempty"`
+	Inside  []Node `json:"inside,omitempty"`
+}
+
+// Change is what becomes of a line.
+type Change string
+
+// The changes.
+const (
+	Created Change = "create"
+	Updated Change = "update"
+	Foreign Change = "untouched" // the document does not speak of it
+)
+
+// Trees are the guild's channels as they are, and as they will be.
+type Trees struct {
+	Before []Node `json:"before"`
+	After  []Node `json:"after"`
+	Roles  struct {
+		Before []Node `json:"before"` // from the highest down
+		After  []Node `json:"after"`
+	} `json:"roles"`
+}
+
+// Trees shows the draft as trees, for people.
+func (f *Draft) Trees() Trees {
+	t := Trees{Before: f.before(), After: f.after()}
+	for i := range slices.Backward(f.Guild.Roles) {
+		t.Roles.Before = append(t.Roles.Before, Node{Name: f.Guild.Roles[i].Name, Kind: "role"})
+	}
+	t.Roles.After = f.rolesAfter()
+	return t
+}
+
+// rolesAfter are the roles as they will be: a new one lands below the others.
+func (f *Draft) rolesAfter() (all []Node) {
+	keys := map[string]Symbol{}
+	for key, id := range f.Bindings.Roles {
+		keys[id] = key
+	}
+	var there []*Role // of the document, in its order
+	for i := range f.Document.Roles {
+		if r := &f.Document.Roles[i]; f.Bindings.Roles[r.Key] != "" && !r.Exists {
+			there = append(there, r)
+		}
+	}
+	for i := range slices.Backward(f.Guild.Roles) {
+		l := &f.Guild.Roles[i]
+		key, mine := keys[string(l.ID)]
+		switch r := f.Document.role(key); {
+		case string(l.ID) == string(f.Guild.Settings.ID):
+			for j := range slices.Backward(f.Document.Roles) {
+				if r := &f.Document.Roles[j]; f.Bindings.Roles[r.Key] == "" && !r.Exists {
+					all = append(all, Node{Name: r.Name, Kind: "role", Change: Created})
+				}
+			}
+			all = append(all, Node{Name: l.Name, Kind: "role", Change: Foreign})
+		case !mine || r.Exists:
+			all = append(all, Node{Name: l.Name, Kind: "role", Change: Foreign})
+		default: // the place of one of the document's is the place of the one that belongs there
+			r = there[len(there)-1]
+			there = there[:len(there)-1]
+			all = append(all, Node{Name: r.Name, Kind: "role", Change: f.change(resRole, r.Key)})
+		}
+	}
+	return all
+}
+
+// change is what becomes of something that is there.
+func (f *Draft) change(resource string, key Symbol) Change {
+	if slices.ContainsFunc(f.Operations, func(o Operation) bool { return o.Resource == resource && o.Key == key && o.Action == doUpdate }) {
+		return Updated
+	}
+	return ""
+}
+
+// before is the tree as Discord shows it.
+func (f *Draft) before() []Node {
+	return assemble(f.Guild.Channels, func(c liveChannel) Node {
+		return Node{Name: c.Name, Kind: nameOfType(c.Type), Private: f.hides(c)}
+	})
+}
+
+func (f *Draft) hides(c liveChannel) bool {
+	return slices.ContainsFunc(c.Overwrites, func(o liveOverwrite) bool {
+		return string(o.ID) == string(f.Guild.Settings.ID) && o.Deny.set().Has(discord.ViewChannel)
+	})
+}
+
+func nameOfType(t discord.ChannelType) string {
+	if t == discord.GuildCategory {
+		return resCategory
+	}
+	return cmp.Or(string(kindOf(t)), t.String())
+}
+
+// assemble puts channels into their categories, in the order that Discord shows
+// them in.
+func assemble(channels []liveChannel, node func(liveChannel) Node) (all []Node) {
+	sorted := slices.Clone(channels)
+	slices.SortStableFunc(sorted, func(a, b liveChannel) int {
+		return cmp.Or(cmp.Compare(rankOf(a.Type), rankOf(b.Type)), cmp.Compare(a.Position, b.Position))
+	})
+	inside := map[discord.ChannelID][]Node{}
+	for _, c := range sorted {
+		if c.Type != discord.GuildCategory {
+			inside[c.Parent] = append(inside[c.Parent], node(c))
+		}
+	}
+	all = inside[""]
+	for _, c := range sorted {
+		if c.Type == discord.GuildCategory {
+			n := node(c)
+			n.Inside = inside[c.ID]
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// rankOf puts what people write in before what they speak in.
+func rankOf(t discord.ChannelType) int {
+	if kindOf(t).voice() {
+		return 1
+	}
+	return 0
+}
+
+// after is the tree as it will be.
+func (f *Draft) after() []Node {
+	mine := map[discord.ChannelID]Node{}
+	channels := slices.Clone(f.Guild.Channels)
+	place := func(id string, of discord.ChannelType, parent string, made *int) *liveChannel {
+		if c := find(channels, func(c *liveChannel) bool { return string(c.ID) == id }); id != "" && c != nil {
+			c.Parent = discord.ChannelID(parent)
+			return c
+		}
+		*made++
+		channels = append(channels, liveChannel{ID: discord.ChannelID(fmt.Sprintf("new %d", *made)), Type: of, Parent: discord.ChannelID(parent), Position: 100_000 + *made})
+		return &channels[len(channels)-1]
+	}
+	made := 0
+	categories := map[Symbol]string{}
+	for i := range f.Document.Categories {
+		c := &f.Document.Categories[i]
+		l := place(f.Bindings.Categories[c.Key], discord.GuildCategory, "", &made)
+		categories[c.Key] = string(l.ID)
+		mine[l.ID] = Node{Name: c.Name, Kind: resCategory, Private: hidden(c.Overwrites), Change: f.becomes(resCategory, c.Key, f.Bindings.Categories)}
+	}
+	for i := range f.Document.Channels {
+		c := &f.Document.Channels[i]
+		l := place(f.Bindings.Channels[c.Key], channelTypes[c.Type], categories[c.parent()], &made)
+		mine[l.ID] = Node{Name: c.Name, Kind: string(c.Type), Private: hidden(f.Document.overwrites(c)), Change: f.becomes(resChannel, c.Key, f.Bindings.Channels)}
+	}
+	f.arrange(channels, categories)
+	return assemble(channels, func(c liveChannel) Node {
+		if n, ok := mine[c.ID]; ok {
+			return n
+		}
+		return Node{Name: c.Name, Kind: nameOfType(c.Type), Private: f.hides(c), Change: Foreign}
+	})
+}
+
+func (f *Draft) becomes(resource string, key Symbol, bound map[Symbol]string) Change {
+	if bound[key] == "" {
+		return Created
+	}
+	return f.change(resource, key)
+}
+
+// arrange gives the document's channels the places of their group in its order.
+func (f *Draft) arrange(channels []liveChannel, categories map[Symbol]string) {
+	made, lists := 0, map[group][]*liveChannel{}
+	next := func(id string, g group) {
+		if id == "" {
+			made++
+			id = fmt.Sprintf("new %d", made)
+		}
+		lists[g] = append(lists[g], find(channels, func(c *liveChannel) bool { return string(c.ID) == id }))
+	}
+	for _, c := range f.Document.Categories {
+		next(f.Bindings.Categories[c.Key], group{kind: ofCategories})
+	}
+	for i := range f.Document.Channels {
+		c := &f.Document.Channels[i]
+		g := group{discord.ChannelID(categories[c.parent()]), ofTexts}
+		if c.Type.voice() {
+			g.kind = ofVoices
+		}
+		next(f.Bindings.Channels[c.Key], g)
+	}
+	for _, list := range lists {
+		places := make([]int, len(list))
+		for i, c := range list {
+			places[i] = c.Position
+		}
+		slices.Sort(places)
+		for i, c := range list {
+			c.Position = places[i]
+		}
+	}
+}
+
+var signs = map[Change]string{Created: "+", Updated: "~"}
+
+// drawTree writes a tree as lines.
+func drawTree(b *strings.Builder, nodes []Node, depth int) {
+	for _, n := range nodes {
+		mark, kind := cmp.Or(signs[n.Change], " "), ""
+		if n.Kind != string(Text) && n.Kind != resCategory && n.Kind != resRole {
+			kind = " (" + n.Kind + ")"
+		}
+		if n.Private {
+			kind += " [private]"
+		}
+		fmt.Fprintf(b, "%s %s%s%s\n", mark, strings.Repeat("  ", depth), oneLine(n.Name), kind)
+		drawTree(b, n.Inside, depth+1)
+	}
+}
+
+// oneLine is a name that cannot pretend to be lines of ours.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x2028 || r == 0x2029 {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// Diff is the draft for people: what stands in the way, what would be done and
+// why, and the channels before and after. Lines with + are made, with ~ changed.
+func (f *Draft) Diff() string {
+	var b strings.Builder
+	if f.Current() {
+		b.WriteString("The guild is as the blueprint wants it.\n")
+		return b.String()
+	}
+	for _, p := range f.Blockers {
+		fmt.Fprintf(&b, "! %s: %s. %s\n", p.Code, oneLine(p.Message), oneLine(p.Hint))
+	}
+	for _, op := range f.Operations {
+		fmt.Fprintf(&b, "%s %s (%s)\n", map[string]string{doCreate: "+", doSend: "+", doUpdate: "~", doReorder: "~"}[op.Action], oneLine(op.Summary), op.Risk)
+		if op.Action != doUpdate {
+			continue
+		}
+		for _, x := range f.diffs[op.ID] {
+			if !x.same {
+				fmt.Fprintf(&b, "    %s: %s -> %s\n", x.name, oneLine(cmp.Or(x.from, "nothing")), oneLine(cmp.Or(x.to, "nothing")))
+			}
+		}
+	}
+	for _, w := range f.Warnings {
+		fmt.Fprintf(&b, "# %s\n", oneLine(w))
+	}
+	t := f.Trees()
+	if f.touchesRoles() {
+		b.WriteString("\nRoles before:\n")
+		drawTree(&b, t.Roles.Before, 0)
+		b.WriteString("\nRoles after:\n")
+		drawTree(&b, t.Roles.After, 0)
+	}
+	b.WriteString("\nChannels before:\n")
+	drawTree(&b, t.Before, 0)
+	b.WriteString("\nChannels after:\n")
+	drawTree(&b, t.After, 0)
+	return b.String()
+}
+
+func (f *Draft) touchesRoles() bool {
+	return slices.ContainsFunc(f.Operations, func(o Operation) bool { return o.Phase == PhaseRoles || o.Resource == resRoleOrder })
+}
+
+// Summary counts operations.
+type Summary struct {
+	Total   int           `json:"total_operations"`
+	Create  int           `json:"create_operations"`
+	Update  int           `json:"update_operations"`
+	Reorder int           `json:"reorder_operations"`
+	Send    int           `json:"send_operations"`
+	High    int           `json:"high_risk_operations"`
+	ByPhase map[Phase]int `json:"by_phase"`
+}
+
+// Summarize counts operations, in all phases.
+func Summarize(ops []Operation) Summary {
+	s := Summary{Total: len(ops), ByPhase: map[Phase]int{}}
+	for _, p := range Phases() {
+		s.ByPhase[p] = 0
+	}
+	for _, op := range ops {
+		s.ByPhase[op.Phase]++
+		switch op.Action {
+		case doCreate:
+			s.Create++
+		case doUpdate:
+			s.Update++
+		case doReorder:
+			s.Reorder++
+		case doSend:
+			s.Send++
+		}
+		if op.Risk == high {
+			s.High++
+		}
+	}
+	return s
+}

@@ -105,6 +105,13 @@ var local = map[string][]string{
 	"templates_diff":                         {"guild_id"}, // compared with the template's
 	"templates_get":                          {"offset"},
 	"inspiration_emoji_gg_search":            {"limit", "query"},
+
+	// Which compare and look, and act by a plan.
+	"templates_recommend":      {"request"},
+	"guild_blueprint_compile":  {"request"},
+	"guild_blueprint_plan":     {"adopt", "blueprint", "expected_bot_id", "guild_id", "preferred_primary_code", "request", "template_codes"},
+	"guild_blueprint_apply":    {"approval_id", "expected_bot_id", "guild_id", "operation_budget", "plan_ref", "plan_token"},
+	"guild_blueprint_evidence": {"expected_bot_id", "guild_id", "plan_id"},
 }
 
 // TestL06EveryArgumentArrives sets each argument of each tool to a value of its
@@ -197,10 +204,15 @@ func asList(v any) []any { list, _ := v.([]any); return list }
 
 // companions are arguments that a tool, or another argument, needs beside it,
 // with a value where it matters.
+const anyDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 var companions = map[string][]string{
 	"automod_create_rule":                                  {`trigger_metadata={"keyword_filter":["zqword"]}`},
 	"automod_modify_rule":                                  {"name"},
 	"commands_modify_global":                               {"name"},
+	"guild_blueprint_apply":                                {`approval_id="` + anyDigest + `"`, `plan_ref="dmbpr1.` + anyDigest[7:] + `"`},
+	"guild_blueprint_evidence":                             {`plan_id="` + anyDigest + `"`},
+	"guild_blueprint_plan":                                 {"request"},
 	"commands_modify_guild":                                {"name"},
 	"channels_create_guild_channel.available_tags":         {"type=15"},
 	"channels_create_guild_channel.default_forum_layout":   {"type=15"},

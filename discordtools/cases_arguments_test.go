@@ -308,7 +308,7 @@ func TestL03ValuesAsText(t *testing.T) {
 		input := tree(t, tool.InputSchema)
 		for arg, p := range input["properties"].(map[string]any) {
 			schema := p.(map[string]any)
-			if arg == "__confirm" || typeOf(schema) == "string" {
+			if arg == "__confirm" || typeOf(schema) == "string" || arg == "template_codes" { // which are remembered, so that the second call sends nothing
 				continue
 			}
 			given := usual(tool, input)
@@ -443,7 +443,7 @@ func TestL04AbsentArguments(t *testing.T) {
 	exchange(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"skus_list"}}`) // which bot this is, is remembered
 	none := 0
 	for name, tool := range listed(t) {
-		if len(asList(tree(t, tool.InputSchema)["required"])) > 0 || !tool.Annotations.ReadOnlyHint {
+		if len(asList(tree(t, tool.InputSchema)["required"])) > 0 || !tool.Annotations.ReadOnlyHint || name == "guild_blueprint_plan" { // which needs a request or a blueprint
 			continue
 		}
 		none++
@@ -514,6 +514,9 @@ func TestL04NullAndEmptyFilters(t *testing.T) {
 				}
 			}
 		}
+		if name == "guild_blueprint_plan" { // null is no request
+			continue
+		}
 		if a, sentNull := d.told(name, given); a.code != plain.code || sentNull != sent {
 			t.Errorf("%s: with null everywhere: code %q, sent\n%s instead of\n%s", name, a.code, sentNull, sent)
 		}
@@ -550,6 +553,7 @@ func TestL07HostKeysAndUnknownKeys(t *testing.T) {
 		switch {
 		case strings.Contains(sentUnknown, "zqunknown") || strings.Contains(sentUnknown, "zqvalue"):
 			t.Errorf("%s: an unknown key reached Discord: %s", name, sentUnknown)
+		case slices.Contains([]string{"guild_blueprint_plan", "guild_blueprint_evidence"}, name) && strings.Contains(a.text, "MCP_BLUEPRINT_RECEIPT"): // answered before its arguments are fitted
 		case tool.Annotations.ReadOnlyHint:
 			if a.code != plain.code || sentUnknown != sent || plain.code == "" && !strings.Contains(a.text, "zqunknown") {
 				t.Errorf("%s: an unknown key was not dropped and told: code %q: %s", name, a.code, a.text)

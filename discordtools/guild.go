@@ -10,7 +10,7 @@ import (
 //
 // Source: https://docs.discord.com/developers/resources/guild.
 func guild() category {
-	return category{Name: "guild", Scope: mcpcore.GuildScope, Tools: []declaration{
+	return category{Name: "guild", Scope: mcpcore.GuildScope, Tools: append(blueprintTools(), []declaration{
 		read[guildRef, guildOne]{
 			Name:  "guild_get",
 			Title: "Get a guild",
@@ -159,7 +159,7 @@ func guild() category {
 			Needs:      discord.MuteMembers,
 			Outranks:   "user_id",
 		},
-	}}
+	}...)}
 }
 
 // guildRef is the argument of tools that take a guild alone.

@@ -61,6 +61,10 @@ type Config struct {
 	// inspiration_emoji_gg_search reads: https://emoji.gg/api/. "" switches the
 	// tool off. Nothing of Discord is sent there.
 	EmojiGG string
+
+	// Catalogue is the operator's list of guild templates, as JSON, which
+	// templates_recommend ranks; see docs/blueprints.md. nil is an empty one.
+	Catalogue []byte
 }
 
 // PersonMode says which calls a person must approve (MCP_HUMAN_APPROVAL).
@@ -108,6 +112,7 @@ type Deps struct {
 	Evidence  []mcpcore.EvidenceResolver
 	Audit     mcpcore.AuditSink
 	Ledger    mcpcore.Ledger   // nil is one in memory, of this server alone
+	Store     mcpcore.Store    // keeps plans of blueprints and what became of them; nil is Ledger where that is one, or in memory
 	Approver  mcpcore.Approver // asks a person, where one must approve; nil asks the client's user
 	StateKey  []byte           // seals what a client carries while it is asked; nil is a random one
 
@@ -179,7 +184,14 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	}
 	policies, err := deps.Config.policies()
 	problems = append(problems, err)
-	tools := slices.Concat(toolsAt(rest, deps.Config, deps.Clock), deps.Tools)
+	if kept, ok := deps.Ledger.(mcpcore.Store); ok && deps.Store == nil {
+		deps.Store = kept
+	}
+	prints, err := newBlueprints(rest, deps.Config, deps.StateKey, deps.Store, deps.Clock)
+	problems = append(problems, err)
+	list, err := readCatalogue(deps.Config.Catalogue)
+	problems = append(problems, err)
+	tools := slices.Concat(toolsAt(rest, deps.Config, deps.Clock, list, prints), deps.Tools)
 	var reviewed []mcpcore.Workflow
 	if deps.Workflows != nil {
 		reviewed = deps.Workflows(rest)
@@ -195,7 +207,7 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	chain := middleware.Standard(middleware.Options{
 		Tracer: deps.Tracer, Meter: deps.Meter,
 		DefaultGuild: deps.Config.DefaultGuild, Categories: deps.Config.Categories, PreviewOnly: deps.Config.PreviewOnly,
-		Scope: guards.scope, Access: guards.access,
+		Blueprint: prints.check, Scope: guards.scope, Access: guards.access,
 	})
 	if deps.Chain != nil {
 		chain = deps.Chain(chain)

@@ -76,6 +76,16 @@ func templates() category {
 			Needs: discord.ManageGuild,
 			Fence: fence.Template,
 		},
+		read[wish, templateRecommended]{
+			Name:  "templates_recommend",
+			Title: "Recommend templates",
+			Doc: `Ranks the operator's catalogue of templates and the codes you name for a request, and looks
+				at the best at Discord. Of a template its structure counts; its permissions are never taken over.`,
+			Calls: []string{routeTemplate},
+			Scope: mcpcore.GlobalScope,
+			Run:   recommendTemplates,
+			Fence: fence.Template,
+		},
 		write[templatesModify, templateSaved]{
 			Name:       "templates_modify",
 			Title:      "Rename a template",

@@ -13,10 +13,14 @@ import (
 // They are ordinary values: filter them, add your own with [mcpcore.Define],
 // pass them on. Those that ask other services than Discord are switched off:
 // [Config] names the addresses.
-func Tools(rest REST) []mcpcore.Tool { return toolsAt(rest, Config{}, time.Now) }
+func Tools(rest REST) []mcpcore.Tool {
+	b, _ := newBlueprints(rest, Config{}, nil, nil, time.Now) // nothing of which can be wrong
+	return toolsAt(rest, Config{}, time.Now, nil, b)
+}
 
-func toolsAt(rest REST, c Config, now func() time.Time) []mcpcore.Tool {
-	s := &shared{rest: rest, now: now, emojiGG: newEmojiGG(c.EmojiGG, now)}
+func toolsAt(rest REST, c Config, now func() time.Time, list *catalogue, b *blueprints) []mcpcore.Tool {
+	s := &shared{rest: rest, now: now, emojiGG: newEmojiGG(c.EmojiGG, now), catalogue: list, blueprints: b}
+	s.templates.life, s.templates.now = templateLife, now
 	var tools []mcpcore.Tool
 	for _, c := range categories() {
 		for _, d := range c.Tools {
@@ -44,6 +48,10 @@ type shared struct {
 	app     memory[struct{}, discord.ApplicationID]
 	guilds  memory[discord.ChannelID, discord.GuildID]
 	emojiGG *emojiGG
+
+	catalogue  *catalogue
+	templates  memory[codeOfTemplate, looked]
+	blueprints *blueprints
 }
 
 // guildOf is the guild of a channel, "" for a direct message or when it cannot

@@ -109,6 +109,36 @@ func (c *Call) Validate() error {
 	return nil
 }
 
+// Fits reports whether [Call.Validate] would find nothing wrong with the
+// arguments as they are now, apart from what it says of the given ones. It
+// freezes nothing, for layers that stand before validation and leave malformed
+// arguments to it.
+func (c *Call) Fits(except ...string) bool {
+	if c.guard.has(guardValidate) {
+		return true
+	}
+	if c.fault != nil {
+		return false
+	}
+	probe := &Call{id: c.id, tool: c.tool, principal: c.principal, deps: c.deps}
+	probe.args, probe.fault = decode(compact(c.args))
+	if probe.fault != nil {
+		return false
+	}
+	found, _ := args.Fit(probe.args, c.tool.impl.input, c.tool.Effect != Read)
+	v, err := c.tool.impl.validator()
+	if err != nil {
+		return false
+	}
+	found = append(found, v.Validate(probe.args)...)
+	for _, r := range c.tool.Rules {
+		for _, i := range r.issues(probe) {
+			found = append(found, args.Issue(i))
+		}
+	}
+	return !slices.ContainsFunc(found, func(i args.Issue) bool { return !slices.Contains(except, i.Path) })
+}
+
 // unseen is issues without those at a place that found speaks of already.
 func unseen(found, issues []args.Issue) []args.Issue {
 	if len(found) == 0 {

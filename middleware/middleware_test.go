@@ -303,7 +303,7 @@ func (f sinkFunc) Record(_ context.Context, e mcpcore.AuditEvent) error { return
 // The layers that nothing configures yet pass everything, and change nothing.
 func TestPlacesPass(t *testing.T) {
 	t.Parallel()
-	for _, layer := range []mcpcore.Middleware{middleware.BlueprintTarget(), middleware.RuntimeAccess(middleware.Access{})} {
+	for _, layer := range []mcpcore.Middleware{middleware.BlueprintTarget(nil), middleware.RuntimeAccess(middleware.Access{})} {
 		reached := 0
 		h := layer.Wrap(func(context.Context, *mcpcore.Call) (*mcpcore.Result, error) { reached++; return nil, nil })
 		if _, err := h(t.Context(), nil); err != nil || reached != 1 {

@@ -24,8 +24,9 @@ type Options struct {
 	Categories   []string // nil allows all
 	PreviewOnly  bool     // MCP_WRITE_MODE=preview
 
-	Scope  Scope
-	Access Access
+	Blueprint BlueprintCheck
+	Scope     Scope
+	Access    Access
 }
 
 // Standard is the chain, outermost first. Its order is part of what the server
@@ -46,7 +47,7 @@ func Standard(o Options) []mcpcore.Middleware {
 	return []mcpcore.Middleware{
 		Telemetry(o.Tracer, o.Meter),
 		DefaultGuild(o.DefaultGuild),
-		BlueprintTarget(),
+		BlueprintTarget(o.Blueprint),
 		Validate(),
 		GuildScope(o.Scope),
 		CategoryGate(o.Categories),

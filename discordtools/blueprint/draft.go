@@ -44,11 +44,6 @@ const (
 	PhasePublications Phase = "publications"
 )
 
-// Phases lists them.
-func Phases() []Phase {
-	return []Phase{PhaseRoles, PhaseCategories, PhaseChannels, PhaseGuild, PhaseOrdering, PhaseWelcome, PhaseOnboarding, PhaseAutoMod, PhasePublications}
-}
-
 // What an operation is about.
 const (
 	resRole       = "role"

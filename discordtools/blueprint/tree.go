@@ -290,23 +290,20 @@ func (f *Draft) touchesRoles() bool {
 
 // Summary counts operations.
 type Summary struct {
-	Total   int           `json:"total_operations"`
-	Create  int           `json:"create_operations"`
-	Update  int           `json:"update_operations"`
-	Reorder int           `json:"reorder_operations"`
-	Send    int           `json:"send_operations"`
-	High    int           `json:"high_risk_operations"`
-	ByPhase map[Phase]int `json:"by_phase"`
+	Total   int         `json:"total_operations"`
+	Create  int         `json:"create_operations"`
+	Update  int         `json:"update_operations"`
+	Reorder int         `json:"reorder_operations"`
+	Send    int         `json:"send_operations"`
+	High    int         `json:"high_risk_operations"`
+	ByPhase PhaseCounts `json:"by_phase"`
 }
 
 // Summarize counts operations, in all phases.
 func Summarize(ops []Operation) Summary {
-	s := Summary{Total: len(ops), ByPhase: map[Phase]int{}}
-	for _, p := range Phases() {
-		s.ByPhase[p] = 0
-	}
+	s := Summary{Total: len(ops)}
 	for _, op := range ops {
-		s.ByPhase[op.Phase]++
+		s.ByPhase.count(op.Phase)
 		switch op.Action {
 		case doCreate:
 			s.Create++
@@ -322,4 +319,40 @@ func Summarize(ops []Operation) Summary {
 		}
 	}
 	return s
+}
+
+// PhaseCounts counts operations by phase.
+type PhaseCounts struct {
+	Roles        int `json:"roles"`
+	Categories   int `json:"categories"`
+	Channels     int `json:"channels"`
+	Ordering     int `json:"ordering"`
+	Guild        int `json:"guild"`
+	Welcome      int `json:"welcome"`
+	Onboarding   int `json:"onboarding"`
+	AutoMod      int `json:"automod"`
+	Publications int `json:"publications"`
+}
+
+func (c *PhaseCounts) count(p Phase) {
+	switch p {
+	case PhaseRoles:
+		c.Roles++
+	case PhaseCategories:
+		c.Categories++
+	case PhaseChannels:
+		c.Channels++
+	case PhaseOrdering:
+		c.Ordering++
+	case PhaseGuild:
+		c.Guild++
+	case PhaseWelcome:
+		c.Welcome++
+	case PhaseOnboarding:
+		c.Onboarding++
+	case PhaseAutoMod:
+		c.AutoMod++
+	case PhasePublications:
+		c.Publications++
+	}
 }

@@ -1,0 +1,462 @@
+package discordtools
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/guildwarden/guildwarden/discordtools/blueprint"
+	"github.com/guildwarden/guildwarden/internal/canon"
+	"github.com/guildwarden/guildwarden/internal/fence"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
+)
+
+// blueprints is what the tools of blueprints share: who they may act as and
+// where, and what they keep.
+type blueprints struct {
+	records blueprint.Records
+	bot     discord.UserID
+	guilds  []discord.GuildID
+	me      *identity
+	now     func() time.Time
+}
+
+// newBlueprints takes the operator's state key and a store; nil are a random key
+// and a store of this process.
+func newBlueprints(rest REST, c Config, key []byte, store mcpcore.Store, now func() time.Time) (*blueprints, error) {
+	if key == nil {
+		key = make([]byte, 32)
+		_, _ = rand.Read(key) // which never fails
+	}
+	if store == nil {
+		store = ledger.NewStore(now)
+	}
+	sealer, err := blueprint.NewSealer(key)
+	if err != nil {
+		return nil, err
+	}
+	return &blueprints{blueprint.Records{Store: store, Sealer: sealer}, c.ExpectedBot, c.AllowedGuilds, &identity{rest: rest}, now}, nil
+}
+
+// boundary says what in the configuration keeps a blueprint from a guild.
+// Nothing is asked of Discord while there is something.
+func (b *blueprints) boundary(t target) (all []blueprint.Problem) {
+	block := func(code, message, hint string) {
+		all = append(all, blueprint.Problem{Code: code, Message: message, Hint: hint})
+	}
+	switch {
+	case b.bot == "":
+		block("CONFIG_EXPECTED_BOT_REQUIRED", "this server is not locked to a bot", "Ask the operator to set DISCORD_EXPECTED_BOT_ID.")
+	case t.Bot == "":
+		block("TARGET_BOT_SELECTION_REQUIRED", "the call does not say which bot it is for", "Give expected_bot_id.")
+	case t.Bot != b.bot:
+		block("EXPECTED_BOT_MISMATCH", "this server is locked to another bot", "Give the bot that this server is locked to, or use its own server.")
+	}
+	switch {
+	case b.guilds == nil:
+		block("CONFIG_GUILD_ALLOWLIST_REQUIRED", "this server is not held to any guilds", "Ask the operator to set ALLOWED_GUILDS.")
+	case t.Guild == "":
+		block("TARGET_GUILD_SELECTION_REQUIRED", "the call does not say which guild it is for", "Give guild_id.")
+	case !slices.Contains(b.guilds, t.Guild):
+		block("TARGET_GUILD_NOT_ALLOWED", "this server does not allow that guild", "Choose an allowed guild, or ask the operator to add it to ALLOWED_GUILDS.")
+	}
+	return all
+}
+
+// verified says what keeps the bot from being the expected one.
+func (b *blueprints) verified(ctx context.Context) ([]blueprint.Problem, error) {
+	err := b.me.is(ctx, b.bot)
+	if errors.Is(err, ErrOtherBot) {
+		return []blueprint.Problem{{Code: "EXPECTED_BOT_MISMATCH", Message: "the token belongs to another account than the bot that this server is locked to", Hint: "The operator must give this server the expected bot's token."}}, nil
+	}
+	return nil, err
+}
+
+// fixing are problems that only the operator can solve.
+var fixing = []string{
+	"CONFIG_EXPECTED_BOT_REQUIRED", "TARGET_BOT_SELECTION_REQUIRED", "EXPECTED_BOT_MISMATCH",
+	"CONFIG_GUILD_ALLOWLIST_REQUIRED", "TARGET_GUILD_SELECTION_REQUIRED", "TARGET_GUILD_NOT_ALLOWED",
+}
+
+func nextFor(problems []blueprint.Problem) string {
+	for _, p := range problems {
+		if slices.Contains(fixing, p.Code) {
+			return blueprint.NextFix
+		}
+	}
+	return blueprint.NextReplan
+}
+
+// named is the plan that a call names, or what is wrong with it. The same answer
+// is given before the arguments are frozen and after.
+func (b *blueprints) named(ctx context.Context, call *mcpcore.Call) (*blueprint.Plan, []blueprint.Problem, error) {
+	block := func(code, message, hint string) []blueprint.Problem {
+		return []blueprint.Problem{{Code: code, Message: message, Hint: hint}}
+	}
+	const anew = "Plan anew with guild_blueprint_plan."
+	t := targetOf(call)
+	ref, token := call.Text("plan_ref"), call.Text("plan_token")
+	var p *blueprint.Plan
+	var err error
+	switch {
+	case (ref == "") == (token == ""):
+		return nil, block("PLAN_REFERENCE_XOR_REQUIRED", "the call needs a plan_ref or a plan_token, one of them", "Give the one that the plan came with."), nil
+	case ref != "":
+		if p, err = b.records.Plan(ctx, ref, call.Principal()); err != nil {
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
+			return nil, block("PLAN_REFERENCE_INVALID", "no plan of this caller has that reference, or not any more", anew+" A plan_token works without a reference."), nil
+		}
+	default:
+		p, err = b.records.Sealer.Open(token, call.Principal())
+		if errors.Is(err, blueprint.ErrTokenTooLarge) {
+			return nil, block("PLAN_TOKEN_TOO_LARGE", "the token is longer than any that was issued", anew), nil
+		}
+		if err != nil {
+			return nil, block("PLAN_TOKEN_INVALID", "the token was not issued here for this caller, or was changed", anew), nil
+		}
+	}
+	var all []blueprint.Problem
+	if p.Target != t {
+		all = append(all, block("PLAN_TARGET_MISMATCH", "the plan is for another guild or bot", "Name the guild and the bot of the plan, or plan anew.")...)
+	}
+	if call.Text("approval_id") != b.records.Sealer.Approval(p, call.Principal()) {
+		all = append(all, block("APPROVAL_MISMATCH", "the approval is not that of the plan", "Give the approval_id that the plan came with.")...)
+	}
+	if len(all) > 0 {
+		return p, all, nil
+	}
+	if all = b.boundary(t); len(all) == 0 {
+		all, err = b.verified(ctx)
+	}
+	return p, all, err
+}
+
+func targetOf(call *mcpcore.Call) target {
+	return target{Guild: discord.GuildID(call.Text("guild_id")), Bot: discord.UserID(call.Text("expected_bot_id"))}
+}
+
+// receipt is the last line of an answer's text, for hosts that keep only text.
+func receipt(v any) string {
+	raw, err := canon.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return "\nMCP_BLUEPRINT_RECEIPT " + string(raw)
+}
+
+type receiptLine struct {
+	Schema   string   `json:"schema_version"`
+	Phase    string   `json:"phase"`
+	Status   string   `json:"status"`
+	Target   *target  `json:"target,omitempty"`
+	Plan     *string  `json:"plan_id,omitempty"`
+	ID       *string  `json:"blueprint_id,omitempty"`
+	Approval *string  `json:"approval_id,omitempty"`
+	Ref      *string  `json:"plan_ref,omitempty"`
+	Evidence *string  `json:"evidence_id,omitempty"`
+	Next     string   `json:"next_action,omitempty"`
+	Left     *int     `json:"remaining,omitempty"`
+	Blockers []string `json:"blockers,omitempty"`
+}
+
+const receiptSchema = "discord_mcp_blueprint_text_receipt.v1"
+
+func codesOf(problems []blueprint.Problem) (codes []string) {
+	for _, p := range problems {
+		codes = append(codes, p.Code)
+	}
+	return codes
+}
+
+func compileBlueprint(ctx context.Context, a *api, in compileWish) (v blueprintCompiled, err error) {
+	d, found, err := a.compiled(ctx, in.wish)
+	if err != nil {
+		return v, err
+	}
+	id, c := d.ID(), found.Verification
+	stated, err := canon.Marshal(d.Stated())
+	if err != nil {
+		return v, fmt.Errorf("write blueprint: %w", err)
+	}
+	return blueprintCompiled{
+		Status: statusOf(found), Request: in.Request, Source: sourceOf(found), ID: &id, Blueprint: stated,
+		Verification: compiledVerified{c.Records, c.Candidates, c.Inspected, c.Requests, c.Kept, c.Verified, c.Failed, c.Rejected, "passed", len(d.JSON())},
+		Warnings:     warningsOf(in.wish, found, d),
+	}, nil
+}
+
+// compiled is the blueprint of a request.
+func (a *api) compiled(ctx context.Context, in wish) (*blueprint.Document, templateRecommended, error) {
+	found, err := a.recommend(ctx, in)
+	if err != nil {
+		return nil, found, err
+	}
+	b := blueprint.Brief{Request: in.Request, Basis: &blueprint.Basis{Interpretation: "verified_structural_signals_and_capability_modules"}}
+	for _, c := range found.chosen() {
+		b.More = append(b.More, c.Effective...)
+		b.Basis.Signals = append(b.Basis.Signals, c.Structural...)
+	}
+	if p := found.Primary; p != nil {
+		b.Basis.Channels, b.Basis.Categories, b.Basis.Roles = p.Blueprint.Channels, p.Blueprint.Categories, p.Blueprint.Roles
+	}
+	return blueprint.Compile(b), found, nil
+}
+
+func statusOf(found templateRecommended) string {
+	if found.failed && found.Primary == nil {
+		return "partial"
+	}
+	return "ready"
+}
+
+func sourceOf(found templateRecommended) blueprintSource {
+	return blueprintSource{found.Version, found.Primary, found.Inspirations, "discard_source_and_regenerate"}
+}
+
+func warningsOf(in wish, found templateRecommended, d *blueprint.Document) (all []string) {
+	if len(d.Capabilities) == 0 {
+		all = append(all, "nothing in the request says what kind of guild it is to be; this is a community")
+	}
+	if in.Preferred != "" && !found.Verification.Selected {
+		all = append(all, "the preferred template was not used; rejected_candidates of templates_recommend says why")
+	}
+	if found.failed {
+		all = append(all, "some templates could not be looked at")
+	}
+	return all
+}
+
+func planBlueprint(ctx context.Context, a *api, in blueprintPlan) (v blueprintPlanned, err error) {
+	t := target{Guild: in.GuildID, Bot: in.Bot}
+	if problems := a.blueprints.boundary(t); len(problems) > 0 {
+		return blockedPlan(in.Request, t, problems), nil
+	}
+	if problems, err := a.blueprints.verified(ctx); err != nil || len(problems) > 0 {
+		return blockedPlan(in.Request, t, problems), err
+	}
+	v.Request, v.Target = in.Request, &t
+	var d *blueprint.Document
+	if raw, given := a.call.Arg("blueprint"); given {
+		var issues []mcpcore.Issue
+		if d, issues = blueprint.Parse(raw); issues != nil {
+			return v, mcpcore.Invalid(issues...)
+		}
+	} else {
+		w := wish{in.Request, in.Preferred, in.Codes}
+		var found templateRecommended
+		if d, found, err = a.compiled(ctx, w); err != nil {
+			return v, err
+		}
+		source, c := sourceOf(found), found.Verification
+		v.Source, v.Warnings = &source, warningsOf(w, found, d)
+		v.Verification = plannedVerified{Records: c.Records, Inspected: c.Inspected, Requests: c.Requests, Kept: c.Kept, Verified: c.Verified}
+		if v.Blueprint, err = canon.Marshal(d.Stated()); err != nil {
+			return v, fmt.Errorf("write blueprint: %w", err)
+		}
+	}
+	g, err := blueprint.Read(ctx, callConn{a}, in.GuildID, in.Bot, d, nil)
+	if err != nil {
+		return v, fmt.Errorf("read the guild: %w", err)
+	}
+	f := blueprint.Compare(d, g, blueprint.Bindings{}, in.Adopt)
+	return v, a.planned(ctx, &v, f)
+}
+
+// planned fills the answer from a draft, and keeps its plan.
+func (a *api) planned(ctx context.Context, v *blueprintPlanned, f *blueprint.Draft) error {
+	p := f.Plan()
+	id, snapshot, plan, sum, trees := p.BlueprintID, p.Snapshot, p.ID(), blueprint.Summarize(f.Operations), f.Trees()
+	v.BlueprintID, v.Snapshot, v.Summary, v.Permissions, v.Trees = &id, &snapshot, &sum, &f.Rights, &trees
+	v.Operations, v.Blockers = firstOf(f.Operations, maxOperations), f.Blockers
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	v.Verification.Validation, v.Verification.Readback = "passed", "passed"
+	if len(f.Operations) > maxOperations {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("only the first %d of %d operations are listed; the text shows all", maxOperations, len(f.Operations)))
+	}
+	switch {
+	case len(f.Blockers) > 0:
+		v.Status = "blocked"
+	case len(f.Operations) > blueprint.MaxOperations:
+		return mcpcore.Errorf(mcpcore.CodeValidation, "the plan has %d operations, and at most %d are carried out", len(f.Operations), blueprint.MaxOperations)
+	default:
+		v.Status = "ready"
+		if f.Current() {
+			v.Status = "already_current"
+		}
+		r, who := a.blueprints.records, a.call.Principal()
+		approval := r.Sealer.Approval(p, who)
+		v.Plan, v.Approval = &plan, &approval
+		if token, err := r.Sealer.Token(p, who); err == nil {
+			v.Token = &token
+		}
+		if ref, err := r.SavePlan(ctx, p, who); err == nil {
+			v.Ref = &ref
+		} else if v.Token == nil {
+			return &mcpcore.Error{Code: mcpcore.CodeLedger, Detail: "the plan is too large for a token and could not be kept", Cause: err}
+		} else {
+			v.Warnings = append(v.Warnings, "the plan could not be kept, so that it has no plan_ref; plan_token works")
+		}
+	}
+	v.Spoken = fence.Text(fence.ChannelTopic, cutText(f.Diff())) + receipt(receiptLine{
+		Schema: receiptSchema, Phase: "plan", Status: v.Status, Target: v.Target, Plan: v.Plan, ID: v.BlueprintID, Approval: v.Approval, Ref: v.Ref, Blockers: codesOf(v.Blockers),
+	})
+	return nil
+}
+
+// cutText is a text that hosts take.
+func cutText(s string) string {
+	const most = 48 << 10
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "\n(the rest is left out for its size)"
+}
+
+func blockedPlan(request string, t target, problems []blueprint.Problem) blueprintPlanned {
+	v := blueprintPlanned{Status: "blocked", Request: request, Blockers: problems}
+	v.Verification.Validation, v.Verification.Readback = "not_run", "not_run"
+	if t.Guild != "" && t.Bot != "" {
+		v.Target = &t
+	}
+	v.Spoken = problemText(problems) + receipt(receiptLine{Schema: receiptSchema, Phase: "plan", Status: v.Status, Target: v.Target, Blockers: codesOf(problems)})
+	return v
+}
+
+// problemText is what stands in the way, in our own words.
+func problemText(problems []blueprint.Problem) (s string) {
+	for _, p := range problems {
+		s += p.Code + ": " + p.Message + ". " + p.Hint + "\n"
+	}
+	return s
+}
+
+func applyBlueprint(ctx context.Context, a *api, in blueprintApply) (blueprintApplied, error) {
+	p, problems, err := a.blueprints.named(ctx, a.call)
+	if err != nil {
+		return blueprintApplied{}, err
+	}
+	if len(problems) > 0 {
+		return blockedApply(target{Guild: in.GuildID, Bot: in.Bot}, p, problems), nil
+	}
+	budget := in.Budget
+	if budget == 0 {
+		budget = 25
+	}
+	out := (&blueprint.Applier{Conn: callConn{a}, Records: a.blueprints.records, Clock: a.now}).Apply(ctx, blueprint.Order{
+		Plan: p, Principal: a.call.Principal(), Budget: budget,
+		Progress: func(ctx context.Context, done, total int, words string) {
+			a.call.Progress(ctx, float64(done), float64(total), words)
+		},
+	})
+	plan, id, zero := p.ID(), p.BlueprintID, out.Left
+	v := blueprintApplied{
+		Status: out.Status, Plan: &plan, BlueprintID: &id, Target: p.Target, Attempts: out.Attempts, Blockers: out.Blockers, Error: out.Failure, Next: out.Next, Warnings: out.Warnings,
+		Progress: appliedProgress{out.Planned, out.Due, len(out.Attempts), len(out.Completed), out.Left, out.Version},
+		Evidence: appliedEvidence{true, out.Before != nil, out.Readback, out.Before, out.After, out.Persisted, out.Bindings, firstOf(out.Completed, 2*maxOperations), out.Evidence},
+	}
+	var evidence *string
+	if out.Evidence != nil {
+		evidence = &out.Evidence.ID
+	}
+	v.Spoken = fmt.Sprintf("%s: %d operations in this call, %d left. Read-back: %s. Next: %s.\n", out.Status, len(out.Attempts), out.Left, out.Readback, out.Next) +
+		problemText(out.Blockers) + failureText(out.Failure) +
+		receipt(receiptLine{Schema: receiptSchema, Phase: "apply", Status: string(out.Status), Target: &p.Target, Plan: &plan, ID: &id, Next: out.Next, Left: &zero, Evidence: evidence, Blockers: codesOf(out.Blockers)})
+	return v, nil
+}
+
+func failureText(f *blueprint.Failure) string {
+	if f == nil {
+		return ""
+	}
+	at := ""
+	if f.Operation != nil {
+		at = " at " + *f.Operation
+	}
+	return f.Code + at + ".\n"
+}
+
+func blockedApply(t target, p *blueprint.Plan, problems []blueprint.Problem) blueprintApplied {
+	v := blueprintApplied{Status: blueprint.Blocked, Target: t, Blockers: problems, Next: nextFor(problems), Evidence: appliedEvidence{Readback: blueprint.NotRun}}
+	if p != nil {
+		plan, id := p.ID(), p.BlueprintID
+		v.Plan, v.BlueprintID = &plan, &id
+		v.Progress = appliedProgress{Planned: len(p.Operations), Left: len(p.Operations)}
+	}
+	v.Spoken = problemText(problems) + receipt(receiptLine{Schema: receiptSchema, Phase: "apply", Status: "blocked", Target: &t, Plan: v.Plan, ID: v.BlueprintID, Next: v.Next, Blockers: codesOf(problems)})
+	return v
+}
+
+// blueprintFacts are what a person sees before a plan is carried out.
+func blueprintFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
+	p, problems, err := a.blueprints.named(ctx, a.call)
+	if err != nil || len(problems) > 0 {
+		return nil, err // which the call itself answers
+	}
+	var g struct {
+		Name string `json:"name"`
+	}
+	if err := a.do(ctx, routeGuild, sub{Path: map[string]string{"guild_id": string(p.Target.Guild)}}, &g); err != nil {
+		return nil, err
+	}
+	sum := blueprint.Summarize(p.Operations)
+	facts := mcpcore.Facts{
+		{Name: "guild", Value: g.Name + " (" + string(p.Target.Guild) + ")"}, {Name: "plan", Value: p.ID()},
+		{Name: "operations", Value: fmt.Sprintf("%d: %d create, %d change, %d reorder, %d send", sum.Total, sum.Create, sum.Update, sum.Reorder, sum.Send)},
+		{Name: "of high risk", Value: strconv.Itoa(sum.High)},
+	}
+	for _, op := range p.Operations {
+		if op.Risk == "high" {
+			facts = append(facts, mcpcore.Fact{Name: "high risk", Value: op.Summary})
+		}
+	}
+	return facts, nil
+}
+
+func reviewBlueprint(ctx context.Context, a *api, in blueprintEvidence) (v blueprintReviewed, err error) {
+	t := target{Guild: in.GuildID, Bot: in.Bot}
+	problems := a.blueprints.boundary(t)
+	if len(problems) == 0 {
+		if problems, err = a.blueprints.verified(ctx); err != nil {
+			return v, err
+		}
+	}
+	if len(problems) > 0 {
+		return blockedReview(in.Plan, t, problems), nil
+	}
+	r := (&blueprint.Applier{Conn: callConn{a}, Records: a.blueprints.records, Clock: a.now}).Review(ctx, in.Plan, a.call.Principal(), t)
+	v = blueprintReviewed{Status: r.Status, Plan: in.Plan, BlueprintID: r.Blueprint, Target: t}
+	v.Verification = reviewedVerified{Identity: true, Guild: r.Draft != nil, Readback: blueprint.NotRun, Unchanged: r.Unchanged, Blockers: r.Blockers}
+	if e := r.Evidence; e != nil {
+		v.EvidenceID = &e.ID
+		v.Record = &reviewedRecord{e.SchemaVersion, e.Recorded, *r.Operations, e.Invariants, e.Observed}
+	}
+	if f := r.Draft; f != nil {
+		inventory := f.Guild.Inventory()
+		v.Verification.Current, v.Verification.Warnings = &inventory, f.Warnings
+		v.Verification.Left, v.Verification.Readback = firstOf(f.Operations, maxOperations), blueprint.Match
+		if r.Status != "verified" {
+			v.Verification.Readback = blueprint.Drift
+		}
+	}
+	text := "The evidence is " + r.Status + ".\n" + problemText(r.Blockers)
+	if r.Draft != nil && r.Status == "drifted" {
+		text += fence.Text(fence.ChannelTopic, cutText(r.Draft.Diff()))
+	}
+	v.Spoken = text + receipt(receiptLine{Schema: receiptSchema, Phase: "evidence", Status: r.Status, Target: &t, Plan: &in.Plan, ID: r.Blueprint, Evidence: v.EvidenceID, Blockers: codesOf(r.Blockers)})
+	return v, nil
+}
+
+func blockedReview(plan string, t target, problems []blueprint.Problem) blueprintReviewed {
+	v := blueprintReviewed{Status: "blocked", Plan: plan, Target: t}
+	v.Verification = reviewedVerified{Readback: blueprint.NotRun, Blockers: problems}
+	v.Spoken = problemText(problems) + receipt(receiptLine{Schema: receiptSchema, Phase: "evidence", Status: "blocked", Target: &t, Plan: &plan, Blockers: codesOf(problems)})
+	return v
+}

@@ -85,11 +85,13 @@ func Toolsets(tools []mcpcore.Tool) []surface.Toolset {
 // selected are the tools that the configuration leaves, with the one that finds
 // the others where a session does not begin with them all.
 func (c *Config) selected(tools []mcpcore.Tool) ([]mcpcore.Tool, error) {
-	picked, err := surface.Parse(c.Toolsets, Toolsets(tools))
-	if err != nil {
-		return tools, err
+	if c.Toolsets != nil {
+		picked, err := surface.Parse(c.Toolsets, Toolsets(tools))
+		if err != nil {
+			return tools, err
+		}
+		tools = surface.Select(tools, picked)
 	}
-	tools = surface.Select(tools, picked)
 	if c.Progressive {
 		d := surface.Discovery{Name: discover, Category: "meta", Tools: tools, Toolsets: Toolsets(tools), Synonyms: synonyms}
 		tools = append(slices.Clone(tools), d.Tool())

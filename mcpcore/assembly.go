@@ -39,7 +39,7 @@ func Assemble(deps Deps) (*Assembly, error) {
 		filled = append(filled, layer.Fills...)
 	}
 	k := &core{
-		deps: &deps, handler: handler, seal: seal, keys: keys, slots: make(chan struct{}, deps.InFlight),
+		deps: &deps, handler: handler, seal: seal, keys: keys, slots: make(chan struct{}, deps.InFlight), filled: filled,
 		tools: make(map[string]*bound, len(deps.Tools)), order: make([]*bound, len(deps.Tools)),
 	}
 	for i, t := range deps.Tools {
@@ -47,10 +47,6 @@ func Assemble(deps Deps) (*Assembly, error) {
 			core: k, tool: t, needs: deps.needs(&t), preconditions: deps.preconditions(&t), person: deps.person(&t),
 			opening: deps.Opening == nil || deps.Opening(&t),
 		}
-		b.hidden = sync.OnceValue(func() bool {
-			return slices.ContainsFunc(b.group, func(b *bound) bool { return deps.hides(&b.tool) })
-		})
-		b.definition = sync.OnceValue(func() *mcp.Tool { return define(b, filled) })
 		k.tools[t.Name], k.order[i] = b, b
 	}
 	k.group()
@@ -106,6 +102,9 @@ func (k *core) server(full bool) *mcp.Server {
 	}
 	k.document(server)
 	server.AddReceivingMiddleware(k.publish)
+	if k.deps.Each != nil {
+		k.deps.Each(server)
+	}
 	return server
 }
 
@@ -113,11 +112,13 @@ func (k *core) server(full bool) *mcp.Server {
 func (k *core) group() {
 	workflows := map[string][]*bound{}
 	for _, b := range k.order {
-		workflows[b.tool.Part.Workflow] = append(workflows[b.tool.Part.Workflow], b)
+		if w := b.tool.Part.Workflow; w != "" {
+			workflows[w] = append(workflows[w], b)
+		}
 	}
-	for _, b := range k.order {
-		if b.group = workflows[b.tool.Part.Workflow]; b.tool.Part.Workflow == "" {
-			b.group = []*bound{b}
+	for i, b := range k.order {
+		if b.group = workflows[b.tool.Part.Workflow]; b.group == nil {
+			b.group = k.order[i : i+1]
 		}
 	}
 }
@@ -139,6 +140,7 @@ type core struct {
 	slots   chan struct{}
 	tools   map[string]*bound // by name; not changed once assembled
 	order   []*bound          // as in Deps
+	filled  []string          // arguments that layers supply
 }
 
 // bound is a tool of an assembly, with what was worked out for it once.
@@ -147,9 +149,25 @@ type bound struct {
 	tool          Tool
 	needs         guards
 	preconditions []Precondition
-	person        bool             // a person must approve its calls
-	opening       bool             // a session begins with it
-	group         []*bound         // what is shown together: itself, or the tools of its workflow
-	hidden        func() bool      // nobody gets to see it, or another of its group
-	definition    func() *mcp.Tool // as clients get it, made when the first one asks
+	person        bool     // a person must approve its calls
+	opening       bool     // a session begins with it
+	group         []*bound // what is shown together: itself, or the tools of its workflow
+
+	hiding, defining sync.Once
+	unseen           bool
+	defined          *mcp.Tool
+}
+
+// hidden reports whether nobody gets to see the tool, or another of its group.
+func (b *bound) hidden() bool {
+	b.hiding.Do(func() {
+		b.unseen = slices.ContainsFunc(b.group, func(b *bound) bool { return b.core.deps.hides(&b.tool) })
+	})
+	return b.unseen
+}
+
+// definition is the tool as clients get it, made when the first one asks.
+func (b *bound) definition() *mcp.Tool {
+	b.defining.Do(func() { b.defined = define(b, b.core.filled) })
+	return b.defined
 }

@@ -70,6 +70,10 @@ type Deps struct {
 	// nil opens all of them.
 	Opening func(*Tool) bool
 
+	// Each is called with every new server before anybody gets it, to add what an
+	// SDK server has beside tools. nil adds nothing.
+	Each func(*mcp.Server)
+
 	// Identify says who asks. nil takes the verified user of an HTTP request
 	// and the constant "stdio" elsewhere. An error or an empty name refuses the
 	// call.

@@ -253,6 +253,26 @@ func TestFullServerOfAProgressiveAssembly(t *testing.T) {
 	}
 }
 
+func TestEachServerIsMadeReady(t *testing.T) {
+	t.Parallel()
+	deps := (&desk{}).progressive()
+	deps.Each = func(s *mcp.Server) {
+		s.AddResource(&mcp.Resource{URI: "desk://rules", Name: "rules"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "desk://rules", Text: "be kind"}}}, nil
+		})
+	}
+	a, err := mcpcore.Assemble(deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range []*mcp.Server{a.Server(), a.Server(), a.Full()} {
+		res, err := sit(t, server, eras[1]).ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "desk://rules"})
+		if err != nil || res.Contents[0].Text != "be kind" {
+			t.Errorf("%v, %v", res, err)
+		}
+	}
+}
+
 // A step is a call: what cannot be called is no step, and is not named.
 func TestStepsReachWhatTheSessionIsShown(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -11,39 +13,43 @@ import (
 	"github.com/guildwarden/guildwarden/cmd/internal/boot"
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/surface"
 )
 
 func toolsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "tools", Short: "List every tool with its effect and gate; needs no token", Args: cobra.NoArgs,
-		Long: "Lists every tool there is, one a line: name, effect, gate, title. It reads no settings."}
-	asContract := cmd.Flags().Bool("contract", false, "print the access contract: what calls of each tool demand")
+		Long: `Lists every tool there is, one a line: name, effect, gate, title. It reads no
+settings, unless --selected asks for the tools that they leave.`}
 	asJSON := cmd.Flags().Bool("json", false, "print the exact definitions that clients receive")
-	cmd.MarkFlagsMutuallyExclusive("json", "contract")
+	asContract := cmd.Flags().Bool("contract", false, "print the access contract: what calls of each tool demand")
+	selected := cmd.Flags().Bool("selected", false, "only what the settings leave: MCP_TOOLSETS, MCP_CATEGORIES, ALLOWED_GUILDS")
+	toolsets := cmd.Flags().Bool("toolsets", false, "list the toolsets instead, with how many tools each has")
+	cmd.MarkFlagsMutuallyExclusive("json", "contract", "toolsets")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		discord := sandbox.New(sandbox.Options{}).Session()
-		if *asJSON {
-			server, err := discordtools.BuildServer(discordtools.Deps{Session: discord})
+		deps := discordtools.Deps{Session: sandbox.New(sandbox.Options{}).Session()}
+		if *selected {
+			config, err := boot.Read(os.Environ(), true)
 			if err != nil {
 				return err
 			}
-			session, err := client(cmd.Context(), server, nil)
-			if err != nil {
-				return err
-			}
-			defer session.Close()
-			list, err := session.ListTools(cmd.Context(), &mcp.ListToolsParams{})
-			if err != nil {
-				return err
-			}
-			return printJSON(os.Stdout, list.Tools)
+			deps.Config = config.Discord()
+			deps.Config.Progressive = false // all that can be found
 		}
-		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		rest, err := discordtools.NewClient(discord, discordtools.ClientOptions{})
+		listed, err := definitions(cmd.Context(), deps)
 		if err != nil {
 			return err
 		}
-		tools := discordtools.Tools(rest)
+		if *asJSON {
+			return printJSON(os.Stdout, listed)
+		}
+		rest, err := discordtools.NewClient(deps.Session, deps.Client)
+		if err != nil {
+			return err
+		}
+		tools := slices.DeleteFunc(discordtools.Tools(rest), func(t mcpcore.Tool) bool {
+			return !slices.ContainsFunc(listed, func(l *mcp.Tool) bool { return l.Name == t.Name })
+		})
 		if *asContract {
 			contract, err := surface.NewContract(tools)
 			if err != nil {
@@ -52,12 +58,37 @@ func toolsCommand() *cobra.Command {
 			_, err = os.Stdout.Write(append(contract.Manifest(), '\n'))
 			return err
 		}
+		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		if *toolsets {
+			for _, s := range discordtools.Toolsets(tools) {
+				fmt.Fprintf(w, "%s\t%d\t%s\n", s.Name, len(s.Of(tools)), s.Doc)
+			}
+			return w.Flush()
+		}
 		for _, t := range tools {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Name, t.Effect, t.EffectiveGate(), t.Title)
 		}
 		return w.Flush()
 	}
 	return cmd
+}
+
+// definitions are the tools as a client of the server gets them.
+func definitions(ctx context.Context, deps discordtools.Deps) ([]*mcp.Tool, error) {
+	server, err := discordtools.BuildServer(deps)
+	if err != nil {
+		return nil, err
+	}
+	session, err := client(ctx, server, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	list, err := session.ListTools(ctx, &mcp.ListToolsParams{})
+	if err != nil {
+		return nil, err
+	}
+	return list.Tools, nil
 }
 
 func versionCommand() *cobra.Command {

@@ -98,9 +98,24 @@ func All(tools []mcpcore.Tool, named ...Toolset) []Toolset {
 	return all
 }
 
+// UnknownError is the error of a name that is no toolset's.
+type UnknownError struct {
+	Name    string // as it was given
+	Nearest string // the toolset that it was probably meant to be; "" for none
+}
+
+// Error quotes the beginning of the name.
+func (e *UnknownError) Error() string {
+	text := fmt.Sprintf("there is no toolset %.60q", e.Name)
+	if e.Nearest != "" {
+		text += fmt.Sprintf("; did you mean %q?", e.Nearest)
+	}
+	return text
+}
+
 // Parse is the toolsets of the names. nil names are nil toolsets, which
-// [Select] takes for all tools. The error tells each name that is none, with the
-// nearest that is, and a list without a name: a slip must not open what was
+// [Select] takes for all tools. The error joins an [*UnknownError] for each name that
+// is none; a list without a name is an error too: a slip must not open what was
 // meant to be closed.
 func Parse(names []string, all []Toolset) (picked []Toolset, err error) {
 	if names == nil {
@@ -116,11 +131,7 @@ func Parse(names []string, all []Toolset) (picked []Toolset, err error) {
 			picked = append(picked, all[i])
 			continue
 		}
-		problem := fmt.Sprintf("there is no toolset %.60q", name)
-		if near := nearest(name, all); near != "" {
-			problem += fmt.Sprintf("; did you mean %q?", near)
-		}
-		problems = append(problems, errors.New(problem))
+		problems = append(problems, &UnknownError{name, nearest(name, all)})
 	}
 	return picked, errors.Join(problems...)
 }

@@ -12,23 +12,23 @@ import (
 
 type nothing struct{}
 
-// tool is one of the category, or of the workflow when role is not Alone.
-func sold(name, category string, effect mcpcore.Effect, workflow string, role mcpcore.Role) mcpcore.Tool {
+// ware is one of the category, or of the workflow when role is not Alone.
+func ware(name, category string, effect mcpcore.Effect, workflow string, role mcpcore.Role) mcpcore.Tool {
 	return mcpcore.Define(mcpcore.Tool{
 		Name: name, Title: name, Doc: "Does " + name + ".", Category: category, Effect: effect, Scope: mcpcore.LocalScope,
 		Part: mcpcore.Part{Workflow: workflow, Role: role},
 	}, func(context.Context, *mcpcore.Call, nothing) (nothing, error) { return nothing{}, nil })
 }
 
-func stock() []mcpcore.Tool {
+func bookshop() []mcpcore.Tool {
 	return []mcpcore.Tool{
-		sold("book_list", "books", mcpcore.Read, "", mcpcore.Alone),
-		sold("book_sell", "books", mcpcore.Write, "", mcpcore.Alone),
-		sold("till_read", "till", mcpcore.Read, "", mcpcore.Alone),
-		sold("plan_refund", "till", mcpcore.Read, "refund", mcpcore.Plan),
-		sold("execute_refund", "till", mcpcore.Destroy, "refund", mcpcore.Execute),
-		sold("plan_recount", "till", mcpcore.Read, "recount", mcpcore.Plan),
-		sold("execute_recount", "till", mcpcore.Write, "recount", mcpcore.Execute),
+		ware("book_list", "books", mcpcore.Read, "", mcpcore.Alone),
+		ware("book_sell", "books", mcpcore.Write, "", mcpcore.Alone),
+		ware("till_read", "till", mcpcore.Read, "", mcpcore.Alone),
+		ware("plan_refund", "till", mcpcore.Read, "refund", mcpcore.Plan),
+		ware("execute_refund", "till", mcpcore.Destroy, "refund", mcpcore.Execute),
+		ware("plan_recount", "till", mcpcore.Read, "recount", mcpcore.Plan),
+		ware("execute_recount", "till", mcpcore.Write, "recount", mcpcore.Execute),
 	}
 }
 
@@ -46,7 +46,7 @@ func TestAllNamesEveryToolset(t *testing.T) {
 	t.Parallel()
 	var got []string
 	empty := surface.Toolset{Name: "empty", Tools: []string{"no_such_tool"}}
-	for _, s := range surface.All(stock(), counter, surface.ReadOnly, empty) {
+	for _, s := range surface.All(bookshop(), counter, surface.ReadOnly, empty) {
 		got = append(got, s.Name)
 		if s.Doc == "" && s.Name != "counter" {
 			t.Errorf("%s says nothing", s.Name)
@@ -59,7 +59,7 @@ func TestAllNamesEveryToolset(t *testing.T) {
 
 func TestSelectGivesExactlyWhatIsNamed(t *testing.T) {
 	t.Parallel()
-	all := surface.All(stock(), counter, surface.ReadOnly)
+	all := surface.All(bookshop(), counter, surface.ReadOnly)
 	for picked, want := range map[string]string{
 		"category:books":         "book_list book_sell",
 		"category:till":          "till_read",
@@ -75,11 +75,11 @@ func TestSelectGivesExactlyWhatIsNamed(t *testing.T) {
 			t.Errorf("%s: %v", picked, err)
 			continue
 		}
-		if got := names(surface.Select(stock(), by)); got != want {
+		if got := names(surface.Select(bookshop(), by)); got != want {
 			t.Errorf("%s selects %s, want %s", picked, got, want)
 		}
 	}
-	if got := surface.Select(stock(), nil); len(got) != len(stock()) {
+	if got := surface.Select(bookshop(), nil); len(got) != len(bookshop()) {
 		t.Errorf("nil selects %s", names(got))
 	}
 }
@@ -88,14 +88,14 @@ func TestSelectGivesExactlyWhatIsNamed(t *testing.T) {
 func TestToolsetHoldsAWorkflowWhole(t *testing.T) {
 	t.Parallel()
 	one := surface.Toolset{Tools: []string{"execute_refund"}}
-	if got := names(one.Of(stock())); got != "plan_refund execute_refund" {
+	if got := names(one.Of(bookshop())); got != "plan_refund execute_refund" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestParseNamesTheNearest(t *testing.T) {
 	t.Parallel()
-	all := surface.All(stock(), counter, surface.ReadOnly)
+	all := surface.All(bookshop(), counter, surface.ReadOnly)
 	for name, says := range map[string]string{
 		"books":              `did you mean "category:books"?`,
 		"category:bocks":     `did you mean "category:books"?`,

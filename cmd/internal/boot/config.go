@@ -17,6 +17,7 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/mcpcore/surface"
 )
 
 // Config is every setting, by group. What a field's tags say is said nowhere
@@ -36,6 +37,8 @@ type Config struct {
 	DefaultGuild  string   `env:"DISCORD_DEFAULT_GUILD_ID" validate:"omitempty,snowflake" doc:"fills a 'guild_id' that a call leaves out; the call's own wins. Must be one of ALLOWED_GUILDS"`
 	AllowedGuilds []string `env:"ALLOWED_GUILDS" takes:"ids, comma list" unset:"all" doc:"the only guilds that a call may touch"`
 	Categories    []string `env:"MCP_CATEGORIES" takes:"names, comma list" unset:"all" doc:"the only categories that are on; 'meta' always is. Tools of the others are neither listed nor run"`
+	Toolsets      []string `env:"MCP_TOOLSETS" takes:"names, comma list" unset:"all" doc:"the only toolsets whose tools there are; 'discord-mcp tools --toolsets' lists them. They authorise nothing"`
+	ToolSurface   string   `env:"MCP_TOOL_SURFACE" envDefault:"full" validate:"oneof=full progressive" doc:"'progressive' begins with the tool 'discover_discord_tools' alone, which enables others"`
 	UserScoped    string   `env:"MCP_ALLOW_USER_SCOPED" takes:"'1', 'true', 'yes'" unset:"no" doc:"lets tools on users outside guilds through ALLOWED_GUILDS; needs DISCORD_EXPECTED_BOT_ID"`
 
 	_          group  `title:"Write policy"`
@@ -157,6 +160,10 @@ func read(vars map[string]string, sandbox bool, console string) (c Config, probl
 		problems = append(problems, err)
 	}
 	c.Categories = trimmed(c.Categories)
+	if err := checkToolsets(c.Toolsets); err != nil {
+		problems = append(problems, err)
+	}
+	c.Toolsets = trimmed(c.Toolsets)
 	if _, err := parseStateKey(c.StateKey); err != nil {
 		problems = append(problems, err)
 	}
@@ -245,6 +252,33 @@ func checkCategories(list []string) error {
 		return fmt.Errorf("MCP_CATEGORIES names no category; there are: %s", there)
 	}
 	return nil
+}
+
+// checkToolsets refuses names of none, and a list without a name.
+func checkToolsets(list []string) error {
+	if len(list) == 0 || len(list) == 1 && strings.TrimSpace(list[0]) == "" {
+		return nil
+	}
+	names := trimmed(list)
+	if names == nil {
+		return errors.New("MCP_TOOLSETS names no toolset; to see all there are, run: discord-mcp tools --toolsets")
+	}
+	all := discordtools.Toolsets(discordtools.Tools(nil)) // nothing is called
+	var told []string
+	for _, name := range names {
+		_, err := surface.Parse([]string{name}, all)
+		unknown, is := errors.AsType[*surface.UnknownError](err)
+		switch {
+		case is && unknown.Nearest != "":
+			told = append(told, fmt.Sprintf("%s (did you mean %s?)", quoted(name), unknown.Nearest))
+		case is:
+			told = append(told, quoted(name))
+		}
+	}
+	if told == nil {
+		return nil
+	}
+	return fmt.Errorf("MCP_TOOLSETS has unknown toolsets: %s; to see all there are, run: discord-mcp tools --toolsets", strings.Join(told, ", "))
 }
 
 // level is the log level in slog's terms.

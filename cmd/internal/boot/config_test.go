@@ -196,7 +196,8 @@ func TestPolicyStartsOnKnownValuesOnly(t *testing.T) {
 		{"MCP_APPROVAL_WAIT", []string{"", "0s", "30s", "1m30s"}, []string{"30", "-1s", "91s", "soon"}},
 		{"MCP_APPROVERS", []string{"", " ", ana}, []string{"ana:0123", "ana", ",", "Ana" + ana[3:], ana + "0", ana + "," + ana}},
 		{"MCP_REQUIRE_PREVIEW", []string{"", "false", "true"}, []string{"1", "True", "yes"}},
-		{"MCP_TOOLSETS", []string{""}, []string{"read-only"}},
+		{"MCP_TOOLSETS", []string{"", " ", "read-only", "default", " category:messages , read-only,"}, []string{",", "messages", "read-onli", "all", "Default", "category:mesages"}},
+		{"MCP_TOOL_SURFACE", []string{"", "full", "progressive"}, []string{"Progressive", "lazy", "all"}},
 		{"MCP_WRITE_STYLE", []string{""}, []string{"reviewed"}},
 		{"MCP_LEDGER", []string{"", "memory"}, []string{
 			"sqlite:approvals.db", "postgres://ledger/x", // without a key
@@ -238,6 +239,22 @@ func TestUnknownCategoryListsTheRealOnes(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), `"messages"`) {
 		t.Errorf("%v: complains about a category that exists", err)
+	}
+}
+
+func TestUnknownToolsetNamesTheNearest(t *testing.T) {
+	t.Parallel()
+	_, err := boot.Read(with("MCP_TOOLSETS=messages,read-only,categry:roles"), false)
+	if err == nil {
+		t.Fatal("it starts")
+	}
+	for _, want := range []string{`"messages" (did you mean category:messages?)`, `(did you mean category:roles?)`, "discord-mcp tools --toolsets"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: no %s", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "read-only") || strings.Count(err.Error(), "\n") > 0 {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -312,7 +329,7 @@ func TestWarnings(t *testing.T) {
 		{"MCP_DRY_RUN=false", ""},
 		{"MCP_DRY_RUN=true", ""},
 		{"MCP_DRY_RUN=", ""},
-		{"MCP_TOOL_SURFACE=progressive", "no effect in this version"},
+		{"GATEWAY=1", "no effect in this version"},
 		{"MCP_APPROVAL_STATE_DIR=/var/lib/x", "did you mean MCP_LEDGER?"},
 		{"MCP_APPROVAL_HMAC_KEY=" + token, "did you mean MCP_STATE_KEY?"},
 		{"MCP_APPROVER=" + ana, "did you mean MCP_APPROVERS?"},

@@ -72,21 +72,8 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 		return deps, closeAll, err
 	}
 	deps = discordtools.Deps{
-		StateKey: key,
-		Config: discordtools.Config{
-			Armed:        c.DryRun == "false",
-			PreviewOnly:  c.WriteMode == "preview",
-			DefaultGuild: discord.GuildID(c.DefaultGuild),
-			Categories:   c.Categories,
-			ExpectedBot:  discord.UserID(c.ExpectedBot),
-			UserScoped:   flag(c.UserScoped),
-			Access:       accessModes[c.AccessMode],
-			EmojiGG:      c.EmojiGG,
-
-			Person:         discordtools.PersonMode(c.HumanApproval),
-			RequirePreview: c.RequirePreview == "true",
-			RequireConsent: c.DMConsent == "require",
-		},
+		StateKey:  key,
+		Config:    c.Discord(),
 		Workflows: workflows.All,
 		Client:    discordtools.ClientOptions{Base: c.APIBase, Logger: log, Resilience: c.resilience()},
 		Audit:     sink,
@@ -103,9 +90,6 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 	} else if o.Sandbox != nil {
 		deps.Operations, deps.Volatile = ledger.NewOperations(nil), true // the sandbox ends with the process too
 	}
-	for _, g := range c.AllowedGuilds {
-		deps.Config.AllowedGuilds = append(deps.Config.AllowedGuilds, discord.GuildID(g))
-	}
 	if o.Sandbox != nil {
 		deps.Session = o.Sandbox.Session()
 		deps.Client.Base = "" // the sandbox is reached in process
@@ -116,6 +100,30 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 		return deps, closeAll, errors.New("the Discord session could not be made")
 	}
 	return deps, closeAll, nil
+}
+
+// Discord is what the settings say to the library.
+func (c Config) Discord() discordtools.Config {
+	d := discordtools.Config{
+		Armed:        c.DryRun == "false",
+		PreviewOnly:  c.WriteMode == "preview",
+		DefaultGuild: discord.GuildID(c.DefaultGuild),
+		Categories:   c.Categories,
+		Toolsets:     c.Toolsets,
+		Progressive:  c.ToolSurface == "progressive",
+		ExpectedBot:  discord.UserID(c.ExpectedBot),
+		UserScoped:   flag(c.UserScoped),
+		Access:       accessModes[c.AccessMode],
+		EmojiGG:      c.EmojiGG,
+
+		Person:         discordtools.PersonMode(c.HumanApproval),
+		RequirePreview: c.RequirePreview == "true",
+		RequireConsent: c.DMConsent == "require",
+	}
+	for _, g := range c.AllowedGuilds {
+		d.AllowedGuilds = append(d.AllowedGuilds, discord.GuildID(g))
+	}
+	return d
 }
 
 func sinkOf(c Config, stderr io.Writer, log *slog.Logger) (mcpcore.AuditSink, io.Closer, error) {

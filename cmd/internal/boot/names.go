@@ -16,7 +16,6 @@ type promise struct {
 }
 
 var promised = map[string]promise{
-	"MCP_TOOLSETS":    {"", "reduce the tools to toolsets"},
 	"MCP_WRITE_STYLE": {"", "restrict writes to reviewed ones"},
 }
 
@@ -34,7 +33,7 @@ func promises(vars map[string]string) (problems []error) {
 
 // withoutEffect are settings of convenience that this version does not have.
 var withoutEffect = []string{
-	"GATEWAY", "MCP_TOOL_SURFACE",
+	"GATEWAY",
 }
 
 func ignored(vars map[string]string) (warnings []string) {

@@ -62,7 +62,7 @@ is the bot's token, DISCORD_MCP_ACCESS_TOKEN the one that clients must bring.
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		context.AfterFunc(ctx, stop) // a second signal ends the process at once
-		s, err := build(*addr, *inSandbox, *open)
+		s, err := build(ctx, *addr, *inSandbox, *open)
 		if err != nil {
 			return fmt.Errorf("discord-mcp-http cannot start:\n%w", err)
 		}
@@ -79,7 +79,7 @@ type server struct {
 	close    func() error
 }
 
-func build(addr string, inSandbox, open bool) (server, error) {
+func build(ctx context.Context, addr string, inSandbox, open bool) (server, error) {
 	config, err := boot.Read(os.Environ(), inSandbox)
 	if err := errors.Join(err, boot.CheckAddress(config, addr, open || inSandbox)); err != nil {
 		return server{}, err
@@ -101,7 +101,7 @@ func build(addr string, inSandbox, open bool) (server, error) {
 		s.identity, err = boot.IdentityOf(deps)
 	}
 	if err == nil {
-		s.listener, err = net.Listen("tcp", addr)
+		s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	}
 	if err != nil {
 		return server{}, errors.Join(err, done())

@@ -50,6 +50,7 @@ func forged(res *mcp.CallToolResult) bool {
 	return ok && res.IsError && bytes.Contains(refusal, []byte("is to no question that this server asked"))
 }
 
+//nolint:staticcheck // logging is deprecated by 2026-07-28, and tested for the versions before
 func claim(c *mcp.ServerCapabilities) {
 	c.Logging, c.Completions = &mcp.LoggingCapabilities{}, &mcp.CompletionCapabilities{}
 	c.Tools.ListChanged = true

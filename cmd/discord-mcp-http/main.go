@@ -88,7 +88,7 @@ func build(ctx context.Context, addr string, inSandbox, open bool) (server, erro
 	if inSandbox {
 		options.Sandbox = sandbox.Demo()
 	}
-	deps, done, err := boot.Deps(config, options)
+	deps, done, err := boot.Deps(config, options) //nolint:contextcheck // telemetry ends by itself, after five seconds at the latest
 	if err != nil {
 		return server{}, errors.Join(err, done())
 	}

@@ -195,6 +195,12 @@ func TestAnyReplicaServesAnyStep(t *testing.T) {
 func TestRefusalIsKnownToAnyReplica(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, "MCP_HUMAN_APPROVAL=gated")
+	for n := range c.proxy.replicas {
+		res, err := http.Get(strings.TrimSuffix(c.proxy.replicas[n].Load().url, "/mcp") + "/readyz")
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Errorf("replica %d is not ready: %v, %v", n, res, err)
+		}
+	}
 	s := connect(t, c.url, "2026-07-28", nil)
 	pending := expect(t, s, "channels_delete", closing, "HUMAN_APPROVAL_PENDING")
 	c.decide(pending.ApprovalID, false)

@@ -479,3 +479,36 @@ type filedBestEffort struct{ filed }
 func (f filedBestEffort) Record(ctx context.Context, e mcpcore.AuditEvent) error {
 	return audit.BestEffort(f.AuditSink, nil).Record(ctx, e)
 }
+
+func TestFileIsReadyWhereItCanBeWritten(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "audit")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "audit.jsonl")
+	s, err := audit.File(path, audit.FileOptions{StateKey: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ready := func(want bool) {
+		t.Helper()
+		if err := s.Ready(t.Context()); (err == nil) != want {
+			t.Errorf("ready: %v", err)
+		}
+	}
+	ready(true)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	ready(true) // the next record makes it
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ready(false)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	ready(false)
+}

@@ -183,3 +183,18 @@ func TestWrongPasswordIsNotShown(t *testing.T) {
 	u.User = url.UserPassword(u.User.Username(), "another "+canary)
 	refused(t, u.String(), "authentication")
 }
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	l, err := postgres.Open(postgrestest.Schema(t), []byte("a secret of at least thirty-two bytes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Ready(t.Context()); err != nil {
+		t.Errorf("it is there, but: %v", err)
+	}
+	_ = l.Close()
+	if l.Ready(t.Context()) == nil {
+		t.Error("it is ready when it is closed")
+	}
+}

@@ -67,7 +67,7 @@ func (l *Ledger) Close() error {
 // Ready is an error when the database cannot be reached, or has lost the tables.
 func (l *Ledger) Ready(ctx context.Context) error {
 	var rows int
-	if err := l.db.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM guildwarden_approvals LIMIT 1) AS some").Scan(&rows); err != nil {
+	if err := l.db.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM guildwarden_approvals LIMIT 1) AS kept").Scan(&rows); err != nil {
 		return fmt.Errorf("reach ledger: %w", err)
 	}
 	return nil

@@ -232,3 +232,25 @@ func TestIdleLedgerErases(t *testing.T) {
 		_ = db.Close()
 	})
 }
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "approvals.db")
+	l, err := sqlite.Open(path, []byte("a secret of at least thirty-two bytes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Ready(t.Context()); err != nil {
+		t.Errorf("it is there, but: %v", err)
+	}
+	if _, err := look(t, path).Exec("DROP TABLE guildwarden_approvals"); err != nil {
+		t.Fatal(err)
+	}
+	if l.Ready(t.Context()) == nil {
+		t.Error("it is ready without its table")
+	}
+	_ = l.Close()
+	if l.Ready(t.Context()) == nil {
+		t.Error("it is ready when it is closed")
+	}
+}

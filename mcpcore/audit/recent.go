@@ -27,7 +27,7 @@ func (s *FileSink) Recent(ctx context.Context, limit int) ([]mcpcore.AuditEvent,
 	if err != nil {
 		return nil, fmt.Errorf("read audit file: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was read alone
 	end, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, fmt.Errorf("read audit file: %w", err)

@@ -246,7 +246,7 @@ func TestNothingIsDecided(t *testing.T) {
 		"nothing was shown":          {other("seen", ""), http.StatusConflict, "no longer what you were shown"},
 		"no decision":                {other("decision", ""), http.StatusBadRequest, "say Approve or Refuse"},
 		"another decision":           {other("decision", "yes"), http.StatusBadRequest, "say Approve or Refuse"},
-		"not read":                   {other("read", ""), http.StatusBadRequest, "cannot be undone"},
+		"not read":                   {other("read", ""), http.StatusBadRequest, "for good or shuts"},
 		"a long reason":              {other("reason", strings.Repeat("ä", 301)), http.StatusBadRequest, "longer"},
 		"a reason in lines":          {other("reason", "a\nb"), http.StatusBadRequest, "one line"},
 		"a reason turned":            {other("reason", "a\u202eb"), http.StatusBadRequest, "one line"},

@@ -215,7 +215,7 @@ func TestAPageSaysWhatWillHappen(t *testing.T) {
 	page := d.signsIn().get("/console/approvals/" + string(a.ID)).text
 	for _, want := range []string{
 		"Change a channel", "members_ban", "stdio", "Destroys", "#general", "1200000000000000313", "1204", "the old topic", "(empty)", "10", "MANAGE_CHANNELS", "PATCH /channels/{channel_id}",
-		"cannot be undone", "may notify everyone", "administrator", "evil.example:8443", "saltwick", "longer than what is shown", "two keys", "data-left=\"900\"", string(a.ID),
+		"for good, or shuts", "may notify everyone", "administrator", "evil.example:8443", "saltwick", "longer than what is shown", "two keys", "data-left=\"900\"", string(a.ID),
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("nothing about %q in\n%s", want, page)
@@ -361,7 +361,7 @@ func TestAPageShowsEveryStep(t *testing.T) {
 		{Number: 3, Tool: "messages_send", Title: "Send a message", Effect: "write", Args: json.RawMessage(`{"content":"# goodbye"}`)},
 	}})
 	page := d.signsIn().get("/console/approvals/" + string(a.ID)).text
-	for _, want := range []string{"Step 2: Delete a channel", "Step 3: Send a message", "step 2: channel_id", "#1200000000000000316", `<p class="h1">`, "several acts at once", "cannot be undone"} {
+	for _, want := range []string{"Step 2: Delete a channel", "Step 3: Send a message", "step 2: channel_id", "#1200000000000000316", `<p class="h1">`, "several acts at once", "for good, or shuts"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("nothing about %q in\n%s", want, page)
 		}

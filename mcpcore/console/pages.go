@@ -221,7 +221,7 @@ func (c *Console) decide(w http.ResponseWriter, r *http.Request) {
 		c.again(w, r, a, reason, http.StatusConflict, "Nothing was decided: this is no longer what you were shown. Look at it again.")
 		return
 	case approve && shown.Effect == mcpcore.Destroy.String() && r.PostFormValue("read") != "yes":
-		c.again(w, r, a, reason, http.StatusBadRequest, "Nothing was decided: this cannot be undone, so say that you have read it.")
+		c.again(w, r, a, reason, http.StatusBadRequest, "Nothing was decided: this removes something for good or shuts people out, so say that you have read it.")
 		return
 	}
 	if fault := reasonFault(reason); fault != "" {

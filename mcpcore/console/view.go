@@ -211,7 +211,7 @@ var (
 func (q *request) risks(text string) (all []risk) {
 	all = []risk{}
 	if q.Effect == mcpcore.Destroy.String() {
-		all = append(all, risk{"It cannot be undone.", true})
+		all = append(all, risk{"It removes something for good, or shuts people out.", true})
 	}
 	if len(q.Shown.Steps) > 1 {
 		all = append(all, risk{"It is several acts at once: one decision is about all of them.", false})

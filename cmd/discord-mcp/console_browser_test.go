@@ -282,7 +282,9 @@ func TestAPersonDecidesInABrowser(t *testing.T) {
 	if code, fields := agent.call("members_ban", ban); code != "HUMAN_APPROVAL_PENDING" {
 		t.Fatalf("%s %v", code, fields)
 	}
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#waiting h2 a").focus()`))
 	b.until(`document.querySelectorAll("#waiting li.request").length === 3`)
+	b.until(`document.activeElement.innerText === "Send a Components V2 message"`) // what comes takes no focus
 	b.look("waiting")
 
 	// The message stands there as it will look.
@@ -327,7 +329,7 @@ func TestAPersonDecidesInABrowser(t *testing.T) {
 		t.Errorf("after the refusal: %s %v", code, fields)
 	}
 
-	// What cannot be undone needs one click more.
+	// What destroys needs one click more.
 	b.follows(`#waiting a[href*="/approvals/"]`)
 	b.look("ban")
 	b.do(chromedp.Click(chromedp.CSS("button.approve")))

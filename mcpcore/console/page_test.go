@@ -116,7 +116,7 @@ func harmless(t *testing.T, where, page string) {
 			"em u s table thead tbody tr th td select option br "
 		attributes = " lang charset name content rel href type src defer class id tabindex role method action value hidden aria-hidden aria-label aria-labelledby aria-current aria-describedby viewbox width height d " +
 			"datetime title for maxlength autocomplete spellcheck autocapitalize required autofocus checked selected open scope formnovalidate preserveaspectratio fill " +
-			"data-base data-live data-status data-left data-request data-gone data-decision data-waiting data-count data-label "
+			"data-base data-id data-live data-status data-left data-request data-gone data-decision data-waiting data-count data-label "
 	)
 	seen := 0
 	for z := nethtml.NewTokenizer(strings.NewReader(page)); ; {

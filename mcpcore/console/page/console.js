@@ -38,16 +38,24 @@
   const refresh = async (announce) => {
     const answer = await fetch(base + "/waiting", { credentials: "same-origin", redirect: "error" });
     if (!answer.ok) return;
-    const held = document.activeElement?.getAttribute?.("href");
     const inside = list.contains(document.activeElement);
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-    list.replaceChildren(...fresh.body.childNodes);
-    for (const el of list.querySelectorAll("[data-left]")) el.dataset.came = performance.now();
-    tick();
-    if (inside) {
-      const again = [...list.querySelectorAll("a")].find((a) => a.getAttribute("href") === held);
-      (again || document.getElementById("main")).focus();
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").body;
+    for (const el of fresh.querySelectorAll("[data-left]")) el.dataset.came = performance.now();
+    // What still waits stays as it is, under the pointer and in focus.
+    const ul = list.querySelector("ul.requests");
+    const next = fresh.querySelector("ul.requests");
+    if (ul && next) {
+      const old = new Map([...ul.children].map((li) => [li.dataset.id, li]));
+      const want = [...next.children].map((li) => old.get(li.dataset.id) || li);
+      for (const li of [...ul.children]) if (!want.includes(li)) li.remove();
+      want.forEach((li, i) => { if (ul.children[i] !== li) ul.insertBefore(li, ul.children[i] || null); });
+      for (const el of [...list.children]) if (el !== ul) el.remove();
+      for (const el of [...fresh.children]) if (el !== next) list.append(el);
+    } else {
+      list.replaceChildren(...fresh.childNodes);
     }
+    tick();
+    if (inside && !list.contains(document.activeElement)) document.getElementById("main").focus();
     if (announce) status.textContent = announce;
   };
 

@@ -101,7 +101,8 @@ func (s *site) apply(p *blueprint.Plan, budget int) *blueprint.Outcome {
 func (s *site) build(d *blueprint.Document) *blueprint.Plan {
 	s.Helper()
 	p := s.plan(d)
-	if o := s.apply(p, 1000); o.Status != blueprint.Complete || o.Readback != blueprint.Match {
+	o := s.apply(p, 1000)
+	if done := o.Status == blueprint.Complete || o.Status == blueprint.AlreadyCurrent && len(p.Operations) == 0; !done || o.Readback != blueprint.Match {
 		s.Fatalf("applied: %s", show(o))
 	}
 	return p

@@ -336,7 +336,13 @@ func (f *Draft) stepCard(ctx context.Context, a *Applier, op Operation, r Reques
 
 // look reads again what an operation is about, right before it, and puts it into
 // a copy of the guild.
+//
+// A guild that becomes a Community is read as a whole: behind that, more than
+// settings is not as it was before.
 func (a *Applier) look(ctx context.Context, f *Draft, op Operation) (*Guild, error) {
+	if op.Resource == resGuild && op.Risk == high {
+		return Read(ctx, a.Conn, f.Guild.Settings.ID, f.Guild.Bot.ID, f.Document, f.Bindings.Channels)
+	}
 	now := *f.Guild
 	now.Roles, now.Channels, now.Rules = slices.Clone(now.Roles), slices.Clone(now.Channels), slices.Clone(now.Rules)
 	now.Cards, now.Unread = slices.Clone(now.Cards), nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,9 +91,12 @@ func (s *site) names() string {
 	for _, r := range s.world.AutoModRules(s.guild) {
 		fmt.Fprintln(&b, r.Name)
 	}
+	var messages []string
 	for _, c := range s.world.Channels(s.guild) {
-		fmt.Fprintln(&b, c.Name, len(s.world.Messages(c.ID)))
+		messages = append(messages, fmt.Sprint(c.Name, len(s.world.Messages(c.ID))))
 	}
+	slices.Sort(messages)
+	fmt.Fprintln(&b, messages)
 	o := s.world.Onboarding(s.guild)
 	fmt.Fprintln(&b, o.Enabled, len(o.Prompts), len(o.DefaultChannels))
 	return b.String()
@@ -295,7 +299,9 @@ var foreign = map[string]func(s *site){
 	"a new role":             func(s *site) { s.world.AddRole(s.guild, sandbox.Role{Name: "Foreign", Position: 1}) },
 	"a new channel":          func(s *site) { s.world.AddChannel(sandbox.Channel{Guild: s.guild, Name: "foreign"}) },
 	"everyone's permissions": func(s *site) { s.world.SetRolePermissions(s.guild, discord.RoleID(s.guild), everyone|discord.Stream) },
-	"a rule":                 func(s *site) { s.world.AddAutoModRule(s.guild, sandbox.AutoModRule{Name: "Foreign", Keywords: []string{"x"}}) },
+	"a rule": func(s *site) {
+		s.world.AddAutoModRule(s.guild, sandbox.AutoModRule{Name: "Foreign", Keywords: []string{"x"}})
+	},
 }
 
 // TestForeignChanges has somebody else change the guild between plan and apply,

@@ -125,6 +125,8 @@ func (x *execution) write(ctx context.Context) (*Result, error) {
 	case errors.Is(err, ErrClaimLost):
 		return nil, x.lost()
 	case err != nil:
+		// The answer may be lost, and the key reserved: then the operation is over.
+		_, _ = x.finish(context.WithoutCancel(ctx), Ending{Status: StatusFailed, Error: CodeLedger})
 		return nil, x.call.noOperations(ctx, err)
 	}
 	ctx = context.WithoutCancel(ctx)

@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/guildwarden/guildwarden/internal/canon"
+	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/internal/statekey"
 )
 
@@ -162,14 +164,7 @@ func (p *prepared) show() Facts {
 			facts = append(facts, Fact{"and more", strconv.Itoa(len(p.affected) - FirstShown)})
 			break
 		}
-		text := a.ID
-		if a.Action != "" {
-			text = a.Action + " " + text
-		}
-		if a.Name != "" {
-			text += " (" + a.Name + ")"
-		}
-		facts = append(facts, Fact{strconv.Itoa(i + 1), text})
+		facts = append(facts, Fact{strconv.Itoa(i + 1), a.text()})
 	}
 	facts = append(append(facts, p.outline.facts...), p.unbound...)
 	for _, w := range p.warnings {
@@ -179,6 +174,18 @@ func (p *prepared) show() Facts {
 		facts = append(facts, Fact{"risk", r})
 	}
 	return append(facts, Fact{"operation key", string(p.key)}, Fact{"plan", string(p.digest)})
+}
+
+// text is one of what is hit, for people.
+func (a Affected) text() string {
+	text := a.ID
+	if a.Action != "" {
+		text = a.Action + " " + text
+	}
+	if a.Name != "" {
+		text += " (" + a.Name + ")"
+	}
+	return text
 }
 
 // planVersion is the form of plans.
@@ -200,6 +207,32 @@ type planHead struct {
 	Facts         Facts      `json:"facts"`
 	Warnings      []string   `json:"warnings"`
 	Risks         []string   `json:"risks"`
+}
+
+// Text is the plan for clients that show no structured content: what is ours
+// first, then what others wrote, as data.
+func (h planHead) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**: %s\n\n- workflow: %s\n- digest: %s\n- operationKeyHash: %s\n- targets: %s\n",
+		h.Status, h.Action, h.Workflow, h.Digest, h.Key, strings.Join(h.Targets, ", "))
+	seen := Facts{}
+	if h.Count > 0 {
+		fmt.Fprintf(&b, "- affects: %d\n", h.Count)
+		for i, a := range h.Affected {
+			seen = append(seen, Fact{strconv.Itoa(i + 1), a.text()})
+		}
+	}
+	for _, r := range h.Risks {
+		fmt.Fprintf(&b, "- risk: %s\n", r)
+	}
+	for _, w := range h.Warnings {
+		fmt.Fprintf(&b, "- warning: %s\n", w)
+	}
+	if seen = append(seen, h.Facts...); len(seen) > 0 {
+		b.WriteString("\n" + fence.Text(fence.Facts, seen.lines()) + "\n")
+	}
+	b.WriteString("\nThe whole plan is in the structured content.")
+	return b.String()
 }
 
 // planView is a plan as agents see it.

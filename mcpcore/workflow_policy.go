@@ -139,7 +139,7 @@ func (d *Deps) checkWorkflows(problem func(string, ...any)) {
 	switch {
 	case !enabled:
 	case d.Operations == nil:
-		problem("the policy enables workflows, which need Operations, a ledger of operations")
+		problem("the policy enables workflows, which need Operations, a ledger of operations (MCP_LEDGER)")
 	case !d.Operations.Durable() && !d.Volatile:
 		problem("the policy enables workflows, and the ledger of their operations ends with the process: take one in a database (MCP_LEDGER), or say Volatile in a sandbox")
 	}

@@ -92,8 +92,11 @@ func (p *play) plans() {
 	if first.fields["digest"] != second.fields["digest"] {
 		p.Errorf("two plans of one state differ:\n%s\n%s", first.raw, second.raw)
 	}
-	if strings.Contains(first.raw, p.key) {
-		p.Errorf("the plan tells the key: %s", first.raw)
+	if strings.Contains(first.raw+first.text, p.key) {
+		p.Errorf("the plan tells the key: %s\n%s", first.raw, first.text)
+	}
+	if !strings.Contains(first.text, fmt.Sprint(first.fields["digest"])) {
+		p.Errorf("the text does not tell the digest: %s", first.text)
 	}
 	p.untouched()
 	if n := p.audit.count(); n > 0 {
@@ -395,6 +398,14 @@ func (p *play) ledgerFails() {
 		q.ops.before = map[string]func() error{step: func() error { return errDown }}
 		q.do(mcpcore.CodeLedger, "")
 		q.wrote(nil)
+		q.held("", 0)
+	}
+	for _, step := range []string{"Reserve", "Pending"} { // was done, and its answer is lost
+		q := newPlay(p.T, p.Subject)
+		q.ops.lost = step
+		q.do(mcpcore.CodeLedger, "")
+		q.wrote(nil)
+		q.receipt(mcpcore.StatusFailed)
 		q.held("", 0)
 	}
 }

@@ -227,6 +227,7 @@ func (p *play) args(args string, more ...string) json.RawMessage {
 // reply is an answer as tests look at it.
 type reply struct {
 	raw    string
+	text   string
 	code   mcpcore.Code
 	status string
 	fields map[string]any
@@ -248,6 +249,11 @@ func (p *play) read(res *mcp.CallToolResult) reply {
 		p.Fatal(err)
 	}
 	r := reply{raw: string(raw)}
+	for _, c := range res.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			r.text += t.Text
+		}
+	}
 	_ = json.Unmarshal(raw, &r.fields) // nil for a question
 	code, _ := r.fields["code"].(string)
 	r.code = mcpcore.Code(code)
@@ -343,6 +349,7 @@ func (e *events) count() int {
 type faulty struct {
 	mcpcore.OperationLedger
 	before map[string]func() error // by the method's name
+	lost   string                  // the method whose answer is lost
 }
 
 func (f *faulty) at(step string) error {
@@ -366,14 +373,22 @@ func (f *faulty) Reserve(ctx context.Context, c mcpcore.Claim, r mcpcore.Reserva
 	if err := f.at("Reserve"); err != nil {
 		return mcpcore.Receipt{}, err
 	}
-	return f.OperationLedger.Reserve(ctx, c, r)
+	receipt, err := f.OperationLedger.Reserve(ctx, c, r)
+	if f.lost == "Reserve" {
+		err = errDown
+	}
+	return receipt, err
 }
 
 func (f *faulty) Pending(ctx context.Context, c mcpcore.Claim, write time.Duration) (mcpcore.Receipt, error) {
 	if err := f.at("Pending"); err != nil {
 		return mcpcore.Receipt{}, err
 	}
-	return f.OperationLedger.Pending(ctx, c, write)
+	receipt, err := f.OperationLedger.Pending(ctx, c, write)
+	if f.lost == "Pending" {
+		err = errDown
+	}
+	return receipt, err
 }
 
 func (f *faulty) Finish(ctx context.Context, c mcpcore.Claim, e mcpcore.Ending) (mcpcore.Receipt, error) {

@@ -226,7 +226,7 @@ func dropped(t *testing.T, s Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() { _ = l.Close() })
 	if r, err := l.Operations().Receipt(t.Context(), "w", "k"); err != nil || r.Claim != c.ID {
 		t.Errorf("the receipt is %+v, %v", r, err)
 	}

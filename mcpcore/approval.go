@@ -54,7 +54,7 @@ func (c *Call) issue(ctx context.Context, p Proposal) (Approval, error) {
 // seen is what a person was shown of the target, bound into approvals: the
 // tool's facts, or the plan of a reviewed workflow.
 func (c *Call) seen(ctx context.Context) (Fingerprint, error) {
-	if c.tool.flow() != nil {
+	if c.tool.flow() != nil && c.tool.Part.Role == Execute {
 		p, err := c.prepare(ctx)
 		if err != nil {
 			return "", err

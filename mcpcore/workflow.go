@@ -22,8 +22,8 @@ type Workflow struct {
 	tools []Tool
 }
 
-// Tools are the workflow's tools: plan, execute, verify where there is one, and
-// its companions. They are ordinary tools, and of no use without each other:
+// Tools are the workflow's tools: plan, execute, verify where there is one, its
+// companions and audits. They are ordinary tools, and of no use without each other:
 // [BuildServer] takes all of them or none.
 func (w Workflow) Tools() []Tool { return slices.Clone(w.tools) }
 
@@ -70,7 +70,8 @@ type Operation[In, State any] struct {
 	Acknowledge []string      // boolean arguments that must be true, one for each consequence
 	Redact      []string      // as of [Tool]
 	Rules       []Rule        // as of [Tool]
-	Companions  []Tool        // reading tools that are there when the workflow is
+	Companions  []Tool        // reading tools that are there when the workflow is, and where it may act
+	Audits      []Tool        // reading tools that are there whether it is enabled or not
 
 	// Takes is how long Apply may take; 0 is thirty seconds, at most ten minutes. The
 	// targets are held for longer.

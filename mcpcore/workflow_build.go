@@ -160,10 +160,25 @@ func (o Operation[In, State]) Workflow() Workflow {
 			reflect.TypeFor[verified](), f.serveVerify))
 	}
 	for _, t := range o.Companions {
+		w.tools = append(w.tools, f.beside(t))
+	}
+	for _, t := range o.Audits {
 		t.Part = Part{Workflow: o.Name, Role: Companion}
 		w.tools = append(w.tools, t)
 	}
 	return w
+}
+
+// beside is a companion that is there when the workflow is, and acts where the
+// workflow may.
+func (f *flow) beside(t Tool) Tool {
+	t.Part = Part{Workflow: f.name, Role: Companion}
+	t.Require = append([]Precondition{f.permit(NoGate, nil)}, t.Require...)
+	if t.impl != nil {
+		m := *t.impl
+		m.flow, t.impl = f, &m
+	}
+	return t
 }
 
 // fault is what is wrong with the declaration beyond what is wrong with its

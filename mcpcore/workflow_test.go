@@ -400,3 +400,46 @@ func TestWorkflowIsNoStep(t *testing.T) {
 		t.Errorf("it wrote %v", room.writes)
 	}
 }
+
+// What belongs to a workflow is off with it; an audit is there by itself.
+func TestCompanionsGoWithTheirWorkflow(t *testing.T) {
+	t.Parallel()
+	type look struct {
+		Letter string `json:"letter" jsonschema:"which letter"`
+	}
+	reading := func(name string) mcpcore.Tool {
+		return mcpcore.Define(mcpcore.Tool{Name: name, Doc: "Looks.", Effect: mcpcore.Read, Scope: mcpcore.LocalScope},
+			func(context.Context, *mcpcore.Call, look) (done, error) { return done{Done: true}, nil })
+	}
+	for _, enabled := range []bool{true, false} {
+		s, _ := letters(t, &mailroom{}, func(d *mcpcore.Deps) {
+			o := (&mailroom{}).sending()
+			o.Companions, o.Audits = []mcpcore.Tool{reading("preview_letter")}, []mcpcore.Tool{reading("audit_letters")}
+			d.Workflows = []mcpcore.Workflow{o.Workflow()}
+			if !enabled {
+				d.Permits = mcpcore.WorkflowPolicy{}
+			}
+		})
+		list, err := s.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+		}
+		call := func(tool, letter string) string {
+			return say(t, s, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(`{"letter":"` + letter + `"}`)})
+		}
+		if !slices.Contains(names, "audit_letters") || !strings.Contains(call("audit_letters", "l-2"), `"done":true`) {
+			t.Errorf("enabled %v: the audit is not there: %v", enabled, names)
+		}
+		want, elsewhere := `"done":true`, "WORKFLOW_SCOPE_REJECTED"
+		if !enabled {
+			want, elsewhere = "WORKFLOW_OFF", "WORKFLOW_OFF"
+		}
+		if slices.Contains(names, "preview_letter") != enabled || !strings.Contains(call("preview_letter", "l-1"), want) || !strings.Contains(call("preview_letter", "l-2"), elsewhere) {
+			t.Errorf("enabled %v: %v, %s", enabled, names, call("preview_letter", "l-2"))
+		}
+	}
+}

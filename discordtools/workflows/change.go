@@ -30,7 +30,8 @@ type change[In, State any] struct {
 	Acknowledge          []string
 	Redact               []string
 	Rules                []mcpcore.Rule
-	Companions           []mcpcore.Tool
+	Companions           []mcpcore.Tool // there with the workflow
+	Audits               []mcpcore.Tool // there without it too
 	Needs                discord.Permissions
 	NeedsIn              string
 	Intents              discord.Intents
@@ -55,7 +56,7 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 	op := mcpcore.Operation[In, State]{
 		Name: c.Name, Noun: c.Noun, Executes: c.Executes, Title: c.Title, Doc: strings.Join(strings.Fields(c.Doc), " "), Category: c.Category,
 		Effect: c.Effect, Scope: c.Scope, Scopes: c.Scopes, Limits: c.Limits, Protects: c.Protects, Acknowledge: c.Acknowledge,
-		Redact: c.Redact, Rules: c.Rules, Companions: c.Companions, Takes: c.Takes,
+		Redact: c.Redact, Rules: c.Rules, Companions: c.Companions, Audits: c.Audits, Takes: c.Takes,
 		Tool: mcpcore.Tool{
 			Needs: c.Needs, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Routes: slices.Concat(c.Reads, c.Write),
 		},

@@ -70,7 +70,7 @@ func roleDeletion(rest discordtools.REST) mcpcore.Workflow {
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope, Needs: discord.ManageRoles | discord.ManageGuild,
 		Scopes:      []mcpcore.PolicyScope{{Name: "roles", Arg: "roleId", Doc: "roles that may be deleted"}},
 		Acknowledge: []string{"acknowledgeIrreversible", "acknowledgeNoRecoveryArtifact"},
-		Companions: []mcpcore.Tool{companion(rest, mcpcore.Tool{
+		Audits: []mcpcore.Tool{companion(rest, mcpcore.Tool{
 			Name: "audit_role_deletion", Title: "Look whether a role can be deleted", Category: "role-deletion",
 			Doc:   "Tells who holds a role, what in its guild names it and what stands in the way of its deletion. Other bots' commands cannot be seen.",
 			Scope: mcpcore.GuildScope, Needs: discord.ManageRoles | discord.ManageGuild, Routes: slices.Concat(standingRoutes, roleUses),

@@ -215,8 +215,7 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	problems = append(problems, checkScope(deps.Config, chain)...)
 	policies = append(policies, deps.Policies...)
 	hidden := func(t *mcpcore.Tool) bool {
-		return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t) ||
-			t.Part.Workflow != "" && !deps.Permits.Permits[t.Part.Workflow].Enabled
+		return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t) || deps.Permits.Hides(t)
 	}
 	contract, err := accessContract(tools, hidden, policies)
 	problems = append(problems, err)

@@ -112,20 +112,21 @@ func (k *core) server(full bool) *mcp.Server {
 func (k *core) group() {
 	workflows := map[string][]*bound{}
 	for _, b := range k.order {
-		if w := b.tool.Part.Workflow; w != "" {
-			workflows[w] = append(workflows[w], b)
+		if p := b.tool.Part; p.Together() {
+			workflows[p.Workflow] = append(workflows[p.Workflow], b)
 		}
 	}
 	for i, b := range k.order {
-		if b.group = workflows[b.tool.Part.Workflow]; b.group == nil {
-			b.group = k.order[i : i+1]
+		b.group = k.order[i : i+1]
+		if p := b.tool.Part; p.Together() {
+			b.group = workflows[p.Workflow]
 		}
 	}
 }
 
 // hides reports whether nobody gets to see the tool.
 func (d *Deps) hides(t *Tool) bool {
-	return t.flow() != nil && !d.Permits.on(t.Part.Workflow) || d.Hide != nil && d.Hide(t)
+	return d.Permits.Hides(t) || d.Hide != nil && d.Hide(t)
 }
 
 // ofOneSession keeps what depends on a session out of caches that others share.

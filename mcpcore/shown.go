@@ -89,7 +89,11 @@ func (c *Call) shown(question string, facts Facts) (json.RawMessage, error) {
 		}
 	}
 	if c.steps == nil {
-		s.Args = forEyes(redact.Secrets(c.args))
+		tree := redact.Secrets(c.args)
+		if all, ok := tree.(map[string]any); ok && t.flow() != nil {
+			delete(all, keyArg) // stands in the facts as its hash, and is the caller's
+		}
+		s.Args = forEyes(tree)
 	}
 	for i, step := range c.steps {
 		if step.person() {

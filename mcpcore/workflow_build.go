@@ -163,7 +163,7 @@ func (o Operation[In, State]) Workflow() Workflow {
 		w.tools = append(w.tools, f.beside(t))
 	}
 	for _, t := range o.Audits {
-		t.Part = Part{Workflow: o.Name, Role: Companion}
+		t.Part = Part{Workflow: o.Name, Role: Audit}
 		w.tools = append(w.tools, t)
 	}
 	return w

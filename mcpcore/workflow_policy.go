@@ -13,6 +13,10 @@ import (
 // on reports whether the policy enables the workflow.
 func (p *WorkflowPolicy) on(workflow string) bool { return p.Permits[workflow].Enabled }
 
+// Hides reports whether the tool is one of a workflow that the policy does not
+// enable: no client gets to see it. The audits of a workflow stand by themselves.
+func (p *WorkflowPolicy) Hides(t *Tool) bool { return t.flow() != nil && !p.on(t.Part.Workflow) }
+
 func (p *WorkflowPolicy) source() string { return cmp.Or(p.Source, "the workflow policy") }
 
 // off refuses what a policy does not allow and says which line of it would.

@@ -42,7 +42,7 @@ func TestMarkdownIsDrawnAsDiscordDrawsIt(t *testing.T) {
 		"`x **y**`":                      `<p><code>x **y**</code></p>`,
 		"||hidden||":                     `class="spoiler" title="hidden until it is clicked">hidden</span>`,
 		"[here](https://evil.example/a)": `<span class="link">here <span class="to">→ https://evil.example/a</span></span>`,
-		"[https://good.example](https://evil.example)": `https://good.example</span> <span class="to">→ https://evil.example</span>`,
+		"[https://good.example](https://evil.example)": `https://good.example</span><span class="to">→ https://evil.example</span>`,
 		"see https://x.example/y now":                  `see <span class="link">https://x.example/y</span> now`,
 		"[x](javascript:alert(1))":                     `[x](javascript:alert(1))`,
 		"<@1200000000000000103> @everyone":             `<span class="mention">&lt;@1200000000000000103&gt;</span> <span class="mention">@everyone</span>`,

@@ -97,11 +97,12 @@ func misplaced(t *mcpcore.Tool) (what []string) {
 	return what
 }
 
-// workflowNames are the workflows that tools name, sorted.
+// workflowNames are the workflows that tools make up, sorted. Audits alone make up
+// none.
 func workflowNames(tools []mcpcore.Tool) (names []string) {
 	for _, t := range tools {
-		if w := t.Part.Workflow; w != "" && !slices.Contains(names, w) {
-			names = append(names, w)
+		if p := t.Part; p.Together() && !slices.Contains(names, p.Workflow) {
+			names = append(names, p.Workflow)
 		}
 	}
 	slices.Sort(names)
@@ -124,7 +125,7 @@ func workflows(tools []mcpcore.Tool) (all []Workflow) {
 	for _, name := range workflowNames(tools) {
 		w := Workflow{
 			Name: name, Plan: inRole(tools, name, mcpcore.Plan)[0], Execute: inRole(tools, name, mcpcore.Execute)[0],
-			Companions: listed(inRole(tools, name, mcpcore.Companion)),
+			Companions: listed(slices.Concat(inRole(tools, name, mcpcore.Audit), inRole(tools, name, mcpcore.Companion))),
 		}
 		if verify := inRole(tools, name, mcpcore.Verify); len(verify) > 0 {
 			w.Verify = verify[0]

@@ -41,8 +41,11 @@ const categoryPrefix = "category:"
 // holds reports whether the tool is of the set; workflows are those of the set,
 // with the ones of tools that it names.
 func (s *Toolset) holds(t *mcpcore.Tool, workflows []string) bool {
-	if t.Part.Workflow != "" {
-		return slices.Contains(workflows, t.Part.Workflow)
+	if slices.Contains(workflows, t.Part.Workflow) {
+		return true
+	}
+	if t.Part.Together() {
+		return false
 	}
 	return s.Category != "" && t.Category == s.Category || s.Effect != 0 && t.Effect == s.Effect || slices.Contains(s.Tools, t.Name)
 }
@@ -51,7 +54,7 @@ func (s *Toolset) holds(t *mcpcore.Tool, workflows []string) bool {
 func (s *Toolset) Of(tools []mcpcore.Tool) []mcpcore.Tool {
 	workflows := slices.Clone(s.Workflows)
 	for i := range tools {
-		if t := &tools[i]; t.Part.Workflow != "" && slices.Contains(s.Tools, t.Name) {
+		if t := &tools[i]; t.Part.Together() && slices.Contains(s.Tools, t.Name) {
 			workflows = append(workflows, t.Part.Workflow)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 func TestHTTPClientOfEachVersion(t *testing.T) {
 	t.Parallel()
-	s := serve(t, 0, echo, transport.HandlerOptions{})
+	s := serve(t, 0, echo, transport.HandlerOptions{MaxInFlight: 64})
 	for _, version := range mcp.SupportedProtocolVersions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

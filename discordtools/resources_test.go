@@ -339,7 +339,7 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s is said to be %s", r.URI, r.MIMEType)
 			}
 		}
-		if pages != 10 {
+		if pages != 11 { // with the access contract
 			t.Errorf("%d pages", pages)
 		}
 		if n := len(b.world.Requests()); n > 0 {

@@ -177,7 +177,6 @@ type candidate struct {
 	words float64 // of it, up to 20
 	asked bool    // the caller named it
 	has   []blueprint.Capability
-	rank  int
 }
 
 // recommend ranks what the catalogue holds and the caller names, and looks at the

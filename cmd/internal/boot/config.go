@@ -69,8 +69,9 @@ type Config struct {
 	CircuitProbe int      `env:"MCP_CIRCUIT_HALF_OPEN_AFTER_MS" envDefault:"60000" validate:"min=5000,max=600000" takes:"milliseconds" doc:"how long it stays open before one call may look again"`
 	Bulkhead     int      `env:"MCP_BULKHEAD_LIMIT" envDefault:"100" validate:"min=1,max=1000" doc:"calls of Discord at once; there is no queue"`
 
-	_       group  `title:"Other services"`
-	EmojiGG string `env:"MCP_EMOJI_GG_URL" validate:"omitempty,http_url" unset:"off" secret:"address" doc:"the address of emoji.gg's list, 'https://emoji.gg/api/', which 'inspiration_emoji_gg_search' reads; nothing of Discord is sent there"`
+	_         group  `title:"Other services"`
+	EmojiGG   string `env:"MCP_EMOJI_GG_URL" validate:"omitempty,http_url" unset:"off" secret:"address" doc:"the address of emoji.gg's list, 'https://emoji.gg/api/', which 'inspiration_emoji_gg_search' reads; nothing of Discord is sent there"`
+	Catalogue string `env:"MCP_TEMPLATE_CATALOG" takes:"a path" unset:"none" doc:"a JSON file of guild templates, which 'templates_recommend' and blueprints rank"`
 
 	_               group         `title:"HTTP"`
 	AccessToken     string        `env:"DISCORD_MCP_ACCESS_TOKEN" takes:"32 characters or more" unset:"nobody" secret:"all" doc:"the bearer token of 'discord-mcp-http'; spaces around it are taken off"`

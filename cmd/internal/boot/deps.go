@@ -71,6 +71,10 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 	if err != nil {
 		return deps, closeAll, err
 	}
+	catalogue, err := c.readCatalogue()
+	if err != nil {
+		return deps, closeAll, err
+	}
 	deps = discordtools.Deps{
 		StateKey:  key,
 		Config:    c.Discord(),
@@ -85,6 +89,7 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 		Tracer:    seen.tracer,
 		Meter:     seen.meter,
 	}
+	deps.Config.Catalogue = catalogue
 	if kept != nil {
 		deps.Ledger, deps.Operations = kept, kept.Operations() // not a nil one in an interface
 	} else if o.Sandbox != nil {
@@ -124,6 +129,18 @@ func (c Config) Discord() discordtools.Config {
 		d.AllowedGuilds = append(d.AllowedGuilds, discord.GuildID(g))
 	}
 	return d
+}
+
+// readCatalogue is the file of templates, nil for none.
+func (c Config) readCatalogue() ([]byte, error) {
+	if c.Catalogue == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(c.Catalogue)
+	if err != nil {
+		return nil, fmt.Errorf("MCP_TEMPLATE_CATALOG: %w", err)
+	}
+	return raw, nil
 }
 
 func sinkOf(c Config, stderr io.Writer, log *slog.Logger) (mcpcore.AuditSink, io.Closer, error) {

@@ -109,7 +109,10 @@ func planBlueprint(ctx context.Context, a *api, in blueprintPlan) (v blueprintPl
 func (a *api) planned(ctx context.Context, v *blueprintPlanned, f *blueprint.Draft) error {
 	p := f.Plan()
 	id, snapshot, plan, sum, trees := p.BlueprintID, p.Snapshot, p.ID(), blueprint.Summarize(f.Operations), f.Trees()
-	v.BlueprintID, v.Snapshot, v.Summary, v.Permissions, v.Trees = &id, &snapshot, &sum, &f.Rights, &trees
+	v.BlueprintID, v.Snapshot, v.Summary, v.Permissions = &id, &snapshot, &sum, &f.Rights
+	if raw, err := canon.Marshal(trees); err == nil && len(raw) <= maxTrees {
+		v.Trees = &trees
+	}
 	v.Operations, v.Blockers = firstOf(f.Operations, maxOperations), f.Blockers
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	v.Verification.Validation, v.Verification.Readback = "passed", "passed"
@@ -145,6 +148,9 @@ func (a *api) planned(ctx context.Context, v *blueprintPlanned, f *blueprint.Dra
 	})
 	return nil
 }
+
+// maxTrees is how many bytes of trees an answer shows; the text has them always.
+const maxTrees = 24 << 10
 
 // cutText is a text that hosts take.
 func cutText(s string) string {

@@ -61,7 +61,7 @@ The exit status is 0 when it was printed, 2 when the guild could not be read.`,
 			for _, l := range c.Left {
 				fmt.Fprintln(os.Stderr, "left out: "+l)
 			}
-			return printJSON(os.Stdout, c.Document.JSON())
+			return printJSON(os.Stdout, c.Document.Plain())
 		})
 	}
 	return cmd

@@ -72,3 +72,20 @@ func TestArchetypes(t *testing.T) {
 		})
 	}
 }
+
+// Any words make a document that is valid: Compile panics otherwise.
+func TestCompileAnyWords(t *testing.T) {
+	t.Parallel()
+	words := []string{"gaming", "community", "roleplay", "lfg", "platform", "staff", "support", "events", "technology", "learning", "art", "music", "voice", "forum", "github", "internal", "podcast", "nothing"}
+	seen := map[string]bool{}
+	for _, a := range words {
+		for _, b := range words {
+			for _, size := range []string{"small", "large"} {
+				seen[compile(size+" "+a+" "+b).ID()] = true
+			}
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d different blueprints", len(seen))
+	}
+}

@@ -39,6 +39,10 @@ func TestCapture(t *testing.T) {
 				if issues != nil || again.ID() != c.Document.ID() {
 					s.Fatalf("what was captured does not parse to itself: %+v", issues)
 				}
+				plain, issues := blueprint.Parse(c.Document.Plain())
+				if issues != nil || plain.ID() != c.Document.ID() {
+					s.Errorf("without what follows from the rest it is another document: %+v", issues)
+				}
 				s.guild = s.addGuild(discord.Administrator)
 				s.build(c.Document)
 				if rebuilt := s.names(); rebuilt != built {

@@ -178,8 +178,9 @@ const (
 const conflictHint = "Make them the same, rename one of them, or plan with adopt to have the guild's changed."
 
 // claim finds what is the document's: what is known to be, or the only one of
-// its name. It reports whether there is something that may be compared.
-func claim[T any](f *Draft, resource string, key Symbol, knownID string, byID *T, candidates []*T, differs func(*T) bool) (found *T, known bool) {
+// its name. differs says in what it is not as wanted. claim reports whether there
+// is something that may be compared.
+func claim[T any](f *Draft, resource string, key Symbol, knownID string, byID *T, candidates []*T, differs func(*T) string) (found *T, known bool) {
 	at := resource + ":" + string(key)
 	switch {
 	case knownID != "" && byID != nil:
@@ -193,8 +194,9 @@ func claim[T any](f *Draft, resource string, key Symbol, knownID string, byID *T
 	case len(candidates) > 1:
 		f.block(CodeAmbiguous, at, "Rename all but the one that is meant.", "the guild has %d of the name of %s", len(candidates), at)
 		return nil, true
-	case !f.adopt && differs(candidates[0]):
-		f.block(CodeConflict, at, conflictHint, "the guild has one of the name of %s that differs", at)
+	}
+	if in := differs(candidates[0]); in != "" && !f.adopt {
+		f.block(CodeConflict, at, conflictHint, "the guild has one of the name of %s that differs in %s", at, in)
 		return nil, true
 	}
 	return candidates[0], true
@@ -206,7 +208,15 @@ func (f *Draft) roles() {
 		r := &d.Roles[i]
 		id := f.known.Roles[r.Key]
 		there, known := claim(f, resRole, r.Key, id, f.Guild.role(discord.RoleID(id)), f.Guild.rolesLike(r.Name),
-			func(l *liveRole) bool { return !r.Exists && (l.Managed || differ(roleFields(r, l))) })
+			func(l *liveRole) string {
+				switch {
+				case r.Exists:
+					return ""
+				case l.Managed:
+					return "belonging to an integration"
+				}
+				return changed(roleFields(r, l))
+			})
 		at := resRole + ":" + string(r.Key)
 		switch {
 		case there == nil && known:
@@ -242,7 +252,7 @@ func (f *Draft) categories() {
 		c := &f.Document.Categories[i]
 		id := f.known.Categories[c.Key]
 		there, known := claim(f, resCategory, c.Key, id, f.ofType(id, discord.GuildCategory), f.Guild.channelsLike(c.Name, discord.GuildCategory),
-			func(l *liveChannel) bool { return differ(f.categoryFields(c, l)) })
+			func(l *liveChannel) string { return changed(f.categoryFields(c, l)) })
 		switch {
 		case there == nil && known:
 		case there == nil:
@@ -280,7 +290,7 @@ func (f *Draft) channels(late bool) {
 			continue
 		}
 		there, known := claim(f, resChannel, c.Key, id, f.ofType(id, kind), f.candidates(c),
-			func(l *liveChannel) bool { return differ(f.channelFields(c, l)) })
+			func(l *liveChannel) string { return changed(f.channelFields(c, l)) })
 		switch {
 		case there == nil && known:
 		case there == nil:

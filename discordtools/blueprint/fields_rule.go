@@ -17,8 +17,16 @@ func (f *Draft) autoMod() {
 		r := &f.Document.AutoMod.Rules[i]
 		at := resRule + ":" + string(r.Key)
 		id := f.known.Rules[r.Key]
-		there, known := claim(f, resRule, r.Key, id, f.Guild.rule(discord.RuleID(id)), f.rulesLike(r), func(l *liveRule) bool {
-			return l.Trigger != r.Trigger || l.Creator != f.Guild.Bot.ID || maxRules[r.Trigger] > 1 && differ(f.ruleFields(r, l))
+		there, known := claim(f, resRule, r.Key, id, f.Guild.rule(discord.RuleID(id)), f.rulesLike(r), func(l *liveRule) string {
+			switch {
+			case l.Trigger != r.Trigger:
+				return "its trigger"
+			case l.Creator != f.Guild.Bot.ID:
+				return "who made it"
+			case maxRules[r.Trigger] == 1: // which is changed, as nobody else can have one
+				return ""
+			}
+			return changed(f.ruleFields(r, l))
 		})
 		f.needs |= discord.ManageGuild
 		if slices.ContainsFunc(r.Actions, func(a Action) bool { return a.Type == actTimeout || a.Type == actBlockMember }) {

@@ -5,12 +5,17 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxForm is how large a form may be, in bytes.
 const maxForm = 16 << 10
+
+// patience is how long a form may take to come, and a page to be taken.
+const patience = 30 * time.Second
 
 // policy lets a page use what it came with and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -41,11 +46,20 @@ func (c *Console) guarded(next http.Handler) http.Handler {
 			http.Error(w, "this form was sent from another page; open the console and use its own", http.StatusForbidden)
 			return
 		}
+		rc := http.NewResponseController(w)
+		deadline := time.Now().Add(patience)
+		_, _ = rc.SetReadDeadline(deadline), rc.SetWriteDeadline(deadline) // what cannot set them is no network
+		defer func() { _ = rc.SetWriteDeadline(time.Time{}) }()            // for the next request of the connection
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		if err := r.ParseForm(); err != nil {
+		err := r.ParseForm()
+		_ = rc.SetReadDeadline(time.Time{}) // a page that watches sends nothing more
+		if err != nil {
 			status := http.StatusBadRequest
 			if _, large := errors.AsType[*http.MaxBytesError](err); large {
 				status = http.StatusRequestEntityTooLarge
+			} else if errors.Is(err, os.ErrDeadlineExceeded) {
+				status = http.StatusRequestTimeout
+				h.Set("Connection", "close")
 			}
 			http.Error(w, "this form cannot be read", status)
 			return

@@ -19,6 +19,7 @@ import (
 	"github.com/guildwarden/guildwarden/cmd/internal/boot"
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/mcpcore/console"
 	"github.com/guildwarden/guildwarden/mcpcore/transport"
 )
 
@@ -75,44 +76,71 @@ is the bot's token, DISCORD_MCP_ACCESS_TOKEN the one that clients must bring.
 type server struct {
 	listener net.Listener
 	handler  *transport.Handler
+	console  *console.Console // nil for none
 	identity boot.Identity
 	close    func() error
 }
 
-func build(ctx context.Context, addr string, inSandbox, open bool) (server, error) {
-	config, err := boot.Read(os.Environ(), inSandbox)
+func build(ctx context.Context, addr string, inSandbox, open bool) (s server, err error) {
+	config, token, err := boot.ReadHTTP(os.Environ(), inSandbox)
 	if err := errors.Join(err, boot.CheckAddress(config, addr, open || inSandbox)); err != nil {
-		return server{}, err
+		return s, err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return s, err
+	}
+	s.listener, s.close = l, l.Close
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if config.Console != "" {
+		config.Console = boot.ConsoleAt(config, l.Addr())
 	}
 	options := boot.Options{Transport: "http"}
 	if inSandbox {
 		options.Sandbox = sandbox.Demo()
 	}
 	deps, done, err := boot.Deps(config, options) //nolint:contextcheck // telemetry ends by itself, after five seconds at the latest
-	if err != nil {
-		return server{}, errors.Join(err, done())
-	}
-	s := server{close: done}
-	built, err := discordtools.BuildServer(deps)
-	if err == nil {
-		s.handler, err = boot.Handler(config, deps, built)
-	}
-	if err == nil {
-		s.identity, err = boot.IdentityOf(deps)
-	}
-	if err == nil {
-		s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	s.close = func() error {
+		_ = l.Close() // who served has closed it
+		return done()
 	}
 	if err != nil {
-		return server{}, errors.Join(err, done())
+		return s, err
 	}
-	return s, nil
+	if config.Console != "" {
+		if s.console, err = boot.Console(config, &deps, config.HTTPHosts...); err != nil {
+			return s, err
+		}
+		fmt.Fprintf(os.Stderr, "approval console: %s\n", config.Console)
+		if token != "" {
+			fmt.Fprintf(os.Stderr, "token for this run, of the approver \"sandbox\": %s\n", token)
+		}
+	}
+	assembly, err := discordtools.Assemble(deps)
+	if err != nil {
+		return s, err
+	}
+	if s.handler, err = boot.Handler(config, deps, assembly); err != nil {
+		return s, err
+	}
+	s.identity, err = boot.IdentityOf(deps)
+	return s, err
 }
 
 // serve serves until ctx is done, or the token turns out to be another bot's.
 func (s server) serve(ctx context.Context) error {
 	mux := http.NewServeMux()
 	s.handler.Mount(mux)
+	web := &http.Server{Handler: mux}
+	if s.console != nil {
+		mux.Handle("/console/", s.console)
+		mux.Handle("/{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
+		web.RegisterOnShutdown(s.console.Close) // what waits can be decided until the running calls have ended
+	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	other := make(chan error, 1)
@@ -123,7 +151,7 @@ func (s server) serve(ctx context.Context) error {
 		}
 	}()
 	fmt.Fprintf(os.Stderr, "discord-mcp-http listens on http://%s/mcp\n", s.listener.Addr())
-	err := s.handler.Serve(ctx, s.listener, &http.Server{Handler: mux}, 0)
+	err := s.handler.Serve(ctx, s.listener, web, 0)
 	end()
 	return errors.Join(<-other, err, s.close())
 }

@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"bufio"
+	"context"
 	"net"
 	"net/url"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/guildwarden/guildwarden/cmd/internal/consoletest"
 )
 
 var inNginx = regexp.MustCompile("(?s)```nginx\n(.*?)```")
@@ -94,6 +98,21 @@ func TestNginx(t *testing.T) {
 	if !at["east"] || !at["west"] {
 		t.Errorf("the sessions are at %v", at)
 	}
+	ana := consoletest.Visit(t, consoleOf(t, "https://agents.example.com/mcp"), endsTLS{front})
+	ana.SignIn(c.ana)
+	for range 2 { // of either replica
+		if _, page := ana.Send("/", nil); !strings.Contains(page, "Nothing waits") {
+			t.Errorf("the console shows\n%s", page)
+		}
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	updates := ana.Watch(ctx)
+	if line, err := bufio.NewReader(updates).ReadString('\n'); err != nil || !strings.HasPrefix(line, "retry:") {
+		t.Errorf("live updates are %q, %v", line, err) // nginx may hold them back
+	}
+	leave()
+	updates.Close()
+
 	s := connect(t, u, "2026-07-28", nil)
 	preview := expect(t, s, "components_v2_send", layout+`}`, "PAYLOAD_CONFIRMATION_REQUIRED")
 	confirm := layout + `,"__confirm":true,"__confirm_hash":"` + preview.Hash + `","__confirm_id":"` + preview.ApprovalID + `"}`

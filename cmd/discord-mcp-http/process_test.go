@@ -177,6 +177,7 @@ type answer struct {
 	Code       string `json:"code"`
 	ApprovalID string `json:"approval_id"`
 	Hash       string `json:"payload_hash"`
+	Where      string `json:"where"`
 	text       string
 }
 

@@ -17,11 +17,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/guildwarden/guildwarden/cmd/internal/consoletest"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/internal/postgrestest"
-	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/console"
-	"github.com/guildwarden/guildwarden/mcpcore/ledger/postgres"
+	_ "github.com/guildwarden/guildwarden/mcpcore/ledger/postgres" // has the driver
 )
 
 // proxy leads requests to its replicas in turn, and where the session of an older client names one, to that. It sends a
@@ -73,9 +73,7 @@ type cluster struct {
 	proxy proxy
 	url   string
 
-	ledger    mcpcore.Ledger
-	approvers console.Approvers
-	ana       string // her token
+	ana string // her token
 }
 
 func newCluster(t *testing.T, env ...string) *cluster {
@@ -87,12 +85,8 @@ func newCluster(t *testing.T, env ...string) *cluster {
 	if c.ana, setting, err = console.NewApprover("ana"); err != nil {
 		t.Fatal(err)
 	}
-	if c.approvers, err = console.ParseApprovers(setting); err != nil {
-		t.Fatal(err)
-	}
-	address := postgrestest.Schema(t)
 	c.env = append([]string{
-		base, "DISCORD_TOKEN=" + botToken, "DISCORD_MCP_ACCESS_TOKEN=" + accessToken, "MCP_STATE_KEY=" + stateKey, "MCP_LEDGER=" + address,
+		base, "DISCORD_TOKEN=" + botToken, "DISCORD_MCP_ACCESS_TOKEN=" + accessToken, "MCP_STATE_KEY=" + stateKey, "MCP_LEDGER=" + postgrestest.Schema(t),
 		"MCP_APPROVERS=" + setting, "MCP_DRY_RUN=false", "MCP_HTTP_HOSTS=agents.example.com", "LOG_LEVEL=error", "MCP_AUDIT_SINK=none",
 		"MCP_HTTP_MAX_IN_FLIGHT=64",
 	}, env...)
@@ -104,12 +98,6 @@ func newCluster(t *testing.T, env ...string) *cluster {
 	for n := range c.proxy.replicas {
 		c.start(n)
 	}
-	opened, err := postgres.Open(address, []byte(stateKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = opened.Close() })
-	c.ledger = opened
 	return c
 }
 
@@ -120,23 +108,35 @@ func (c *cluster) start(n int) {
 
 func (c *cluster) kill(n int) { c.proxy.replicas[n].Load().kill() }
 
-// decide decides what waits under an id with ana's token, as the command and the console do.
-func (c *cluster) decide(id string, approve bool) {
+// decide decides what waits under an id at the console, as ana. Each of her pages comes from the replica whose turn it is.
+func (c *cluster) decide(id, verdict string) {
 	c.t.Helper()
-	waiting, err := c.ledger.Pending(c.t.Context(), mcpcore.Filter{})
+	front, err := url.Parse(c.url)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for _, a := range waiting {
-		if string(a.ID) == id {
-			d, known := c.approvers.Sign(c.ana, a, approve, "")
-			if err := c.ledger.Decide(c.t.Context(), a.ID, d); err != nil || !known {
-				c.t.Fatal(known, err)
-			}
-			return
-		}
+	v := consoletest.Visit(c.t, consoleOf(c.t, "https://agents.example.com/mcp"), endsTLS{front.Host})
+	v.SignIn(c.ana)
+	v.Decide(id, verdict)
+}
+
+// endsTLS leads to a proxy as a browser gets there over TLS.
+type endsTLS struct{ proxy string }
+
+func (e endsTLS) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Host, r.URL.Scheme, r.URL.Host = r.URL.Host, "http", e.proxy
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// consoleOf is the console beside an address of the protocol.
+func consoleOf(t *testing.T, mcp string) *url.URL {
+	t.Helper()
+	at, err := url.Parse(strings.TrimSuffix(mcp, "/mcp") + "/console")
+	if err != nil {
+		t.Fatal(err)
 	}
-	c.t.Fatalf("nothing waits under %s among %d", id, len(waiting))
+	return at
 }
 
 const (
@@ -169,7 +169,7 @@ func TestAnyReplicaServesAnyStep(t *testing.T) {
 	if sent := wrote(c.world); sent != "" {
 		t.Errorf("before the decision Discord got %q", sent)
 	}
-	c.decide(pending.ApprovalID, true)
+	c.decide(pending.ApprovalID, "approve")
 	crash(0)
 	c.kill(1) // and stays away
 	expect(t, s, "channels_delete", closing, "")
@@ -192,6 +192,45 @@ func TestAnyReplicaServesAnyStep(t *testing.T) {
 	}
 }
 
+// TestDecidedAtTheConsoleOfTheOther has the agent at one process, and ana first at the console of the same one, and after
+// that was killed at the other's, still signed in.
+func TestDecidedAtTheConsoleOfTheOther(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, "MCP_HUMAN_APPROVAL=gated")
+	at := func(n int) string { return c.proxy.replicas[n].Load().url }
+	one := connect(t, at(0), "2026-07-28", nil)
+	expect(t, one, "channels_delete", `{"channel_id":"`+lounge+`"}`, "DRY_RUN_PREVIEW")
+	pending := expect(t, one, "channels_delete", closing, "HUMAN_APPROVAL_PENDING")
+	if pending.Where != "https://agents.example.com/console" {
+		t.Errorf("to be decided at %q", pending.Where)
+	}
+	ana := consoletest.Visit(t, consoleOf(t, at(0)), nil)
+	ana.SignIn(c.ana)
+	if _, page := ana.Send("/", nil); !strings.Contains(page, pending.ApprovalID) {
+		t.Errorf("it does not wait at the first console:\n%s", page)
+	}
+	c.kill(0)
+	ana = ana.At(consoleOf(t, at(1)))
+	if page := ana.Decide(pending.ApprovalID, "approve"); !strings.Contains(page, "Approved.") {
+		t.Errorf("at the second console:\n%s", page)
+	}
+	c.start(0)
+	if sent := wrote(c.world); sent != "" {
+		t.Errorf("before the call Discord got %q", sent)
+	}
+	either := connect(t, c.url, "2026-07-28", nil)
+	expect(t, either, "channels_delete", closing, "")
+	if sent := wrote(c.world); sent != closed {
+		t.Errorf("Discord got %q, want %q", sent, closed)
+	}
+	if got := ask(t, either, "channels_delete", closing); got.Code == "" || wrote(c.world) != "" {
+		t.Error("one approval counts twice")
+	}
+	if _, page := ana.At(consoleOf(t, at(0))).Send("/history", nil); !strings.Contains(page, "approved") || !strings.Contains(page, "ana") {
+		t.Errorf("the console of the process that was started anew has nothing of it:\n%s", page)
+	}
+}
+
 func TestRefusalIsKnownToAnyReplica(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, "MCP_HUMAN_APPROVAL=gated")
@@ -203,7 +242,7 @@ func TestRefusalIsKnownToAnyReplica(t *testing.T) {
 	}
 	s := connect(t, c.url, "2026-07-28", nil)
 	pending := expect(t, s, "channels_delete", closing, "HUMAN_APPROVAL_PENDING")
-	c.decide(pending.ApprovalID, false)
+	c.decide(pending.ApprovalID, "refuse")
 	expect(t, s, "channels_delete", closing, "HUMAN_APPROVAL_REFUSED")
 	if sent := wrote(c.world); sent != "" {
 		t.Errorf("Discord got %q", sent)

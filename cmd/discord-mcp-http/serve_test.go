@@ -58,7 +58,7 @@ func TestWhatStopsTheStart(t *testing.T) {
 		"a token of two lines":               {[]string{bot, with + accessToken + "\nx"}, nil, 1, "printable"},
 		"a placeholder":                      {[]string{bot, with + "<the-access-token-that-clients-bring>"}, nil, 1, "placeholder"},
 		"the bot's token for all clients":    {[]string{bot, with + botToken}, nil, 1, "the bot's token"},
-		"an approver's token for all":        {[]string{bot, with + approver, "MCP_APPROVERS=" + setting}, nil, 1, "approver ana"},
+		"an approver's token for all":        {[]string{bot, with + approver, "MCP_APPROVERS=" + setting}, nil, 1, "with which ana approves"},
 		"no address":                         {[]string{bot, with + accessToken}, []string{"--addr", "3000"}, 1, "HOST:PORT"},
 		"an address in use":                  {[]string{bot, with + accessToken}, []string{"--addr", taken.Addr().String()}, 1, "in use"},
 		"no body at all":                     {[]string{bot, with + accessToken, "MCP_HTTP_MAX_BODY_BYTES=1"}, nil, 1, "1024 to 67108864"},

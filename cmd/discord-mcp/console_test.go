@@ -3,15 +3,14 @@ package main_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
-	"net/http"
-	"net/http/cookiejar"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/guildwarden/guildwarden/cmd/internal/consoletest"
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
@@ -37,18 +36,18 @@ func TestConsoleDoesNotOpenWithoutApprovers(t *testing.T) {
 	tokens := map[string]bool{}
 	for range 2 {
 		e := run(t, []string{"MCP_HUMAN_APPROVAL=gated"}, "", "serve", "--sandbox", "--console", "127.0.0.1:0")
-		said := tokenLine.FindStringSubmatch(e.stderr)
-		if e.status != 0 || said == nil || consoleLine.FindString(e.stderr) == "" || e.stdout != "" {
+		at, token := consoletest.Printed(e.stderr)
+		if e.status != 0 || token == "" || at == nil || e.stdout != "" {
 			t.Fatalf("%+v", e)
 		}
-		tokens[said[1]] = true
+		tokens[token] = true
 	}
 	if len(tokens) != 2 {
 		t.Error("one token for two runs")
 	}
 	// Whoever names approvers gets no token, and none is printed.
 	r := people(t)
-	if e := run(t, r.env, "", "serve", "--sandbox", "--console", "127.0.0.1:0"); e.status != 0 || strings.Contains(e.stderr, "gwa_") || consoleLine.FindString(e.stderr) == "" {
+	if e := run(t, r.env, "", "serve", "--sandbox", "--console", "127.0.0.1:0"); e.status != 0 || strings.Contains(e.stderr, "gwa_") || !strings.Contains(e.stderr, "approval console: http://127.0.0.1:") {
 		t.Errorf("%+v", e)
 	}
 	if e := run(t, append(r.env, "MCP_APPROVERS=nonsense"), "", "serve", "--sandbox", "--console", "127.0.0.1:0"); e.status != 1 || !strings.Contains(e.stderr, "MCP_APPROVERS: item 1") {
@@ -56,63 +55,55 @@ func TestConsoleDoesNotOpenWithoutApprovers(t *testing.T) {
 	}
 }
 
-// visitor is somebody at a console, by hand.
-type visitor struct {
-	t      *testing.T
-	at     *url.URL
-	client *http.Client
+// caller is an agent at a process.
+type caller struct {
+	*process
+	calls int
 }
 
-func visits(t *testing.T, at *url.URL) *visitor {
+func (c *caller) call(tool string, args map[string]any) (code string, fields map[string]any) {
+	c.t.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.calls++
+	c.send(call(fmt.Sprint(c.calls), tool, string(raw)))
+	var result struct {
+		Structured map[string]any `json:"structuredContent"`
+	}
+	if m := c.next(); m.Error != nil || json.Unmarshal(m.Result, &result) != nil {
+		c.t.Fatalf("%s: %+v %s", tool, m.Error, m.Result)
+	}
+	code, _ = result.Structured["code"].(string)
+	return code, result.Structured
+}
+
+// consoles is a server in the sandbox with a console, and what it prints for
+// its operator.
+func consoles(t *testing.T, env ...string) (c *caller, at *url.URL, token string) {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
+	p := serve(t, append([]string{"MCP_DRY_RUN=false", "MCP_HUMAN_APPROVAL=writes", "MCP_AUDIT_SINK=none"}, env...), "serve", "--sandbox", "--console", "127.0.0.1:0")
+	p.handshake()
+	if at, token = consoletest.Printed(p.stderr()); at == nil || token == "" {
+		t.Fatalf("stderr:\n%s", p.stderr())
 	}
-	return &visitor{t, at, &http.Client{Jar: jar}}
+	return &caller{process: p}, at, token
 }
 
-func (v *visitor) send(path string, form url.Values) (*http.Response, string) {
-	v.t.Helper()
-	r, err := http.NewRequestWithContext(v.t.Context(), "GET", v.at.String()+path, nil)
-	if form != nil {
-		r, err = http.NewRequestWithContext(v.t.Context(), "POST", v.at.String()+path, strings.NewReader(form.Encode()))
+// TestAPersonDecidesInABrowser has the agent on stdio.
+func TestAPersonDecidesInABrowser(t *testing.T) {
+	t.Parallel()
+	var agent *caller
+	consoletest.PersonDecides(t, "stdio", func() (consoletest.Call, *url.URL, string) {
+		c, at, token := consoles(t)
+		agent = c
+		return c.call, at, token
+	})
+	_ = agent.in.Close()
+	if e := agent.wait(); e.status != 0 {
+		t.Errorf("it ends with %d:\n%s", e.status, e.stderr)
 	}
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	if form != nil {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Origin", "http://"+v.at.Host)
-	}
-	res, err := v.client.Do(r)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	return res, string(b)
-}
-
-var hiddenField = regexp.MustCompile(`name="(form|seen)" value="([^"]+)"`)
-
-// decides signs in and decides what waits under the id.
-func (v *visitor) decides(token, id, verdict string) string {
-	v.t.Helper()
-	v.send("/signin", url.Values{"token": {token}})
-	_, page := v.send("/approvals/"+id, nil)
-	form := url.Values{"decision": {verdict}, "read": {"yes"}}
-	for _, m := range hiddenField.FindAllStringSubmatch(page, -1) {
-		form.Set(m[1], m[2])
-	}
-	res, page := v.send("/approvals/"+id, form)
-	if res.StatusCode != http.StatusOK {
-		v.t.Errorf("%s of %s: %s\n%s", verdict, id, res.Status, page)
-	}
-	return page
 }
 
 // TestADecisionOnAnotherProcess has an agent at one process and a person at the
@@ -122,29 +113,26 @@ func TestADecisionOnAnotherProcess(t *testing.T) {
 	r := newFileRig(t)
 	page := serve(t, r.env, "serve", "--sandbox", "--console", "127.0.0.1:0")
 	page.handshake()
-	where := consoleLine.FindStringSubmatch(page.stderr())
-	if where == nil {
+	at, _ := consoletest.Printed(page.stderr())
+	if at == nil {
 		t.Fatal(page.stderr())
 	}
-	at, err := url.Parse(where[1])
-	if err != nil {
-		t.Fatal(err)
-	}
 	first := r.waits() // of a process that has ended since
-	v := visits(t, at)
-	if _, text := v.send("/", nil); strings.Contains(text, string(first)) {
+	v := consoletest.Visit(t, at, nil)
+	if _, text := v.Send("/", nil); strings.Contains(text, string(first)) {
 		t.Error("who is not signed in sees what waits")
 	}
-	if said := v.decides(r.ana, string(first), "approve"); !strings.Contains(said, "Approved.") {
+	v.SignIn(r.ana)
+	if said := v.Decide(string(first), "approve"); !strings.Contains(said, "Approved.") {
 		t.Errorf("%s", said)
 	}
 	r.actsOnce(first)
 	second := r.waits()
-	v.decides(r.ana, string(second), "refuse")
+	v.Decide(string(second), "refuse")
 	if _, answer := r.act(); answer.Code != mcpcore.CodeHumanRefused || answer.By != "ana" {
 		t.Errorf("%+v", answer)
 	}
-	if _, text := v.send("/history", nil); !strings.Contains(text, "approved") || !strings.Contains(text, "refused") || strings.Count(text, "messages_delete") < 2 {
+	if _, text := v.Send("/history", nil); !strings.Contains(text, "approved") || !strings.Contains(text, "refused") || strings.Count(text, "messages_delete") < 2 {
 		t.Errorf("%s", text)
 	}
 	r.keeps(page.stderr())
@@ -154,22 +142,15 @@ func TestADecisionOnAnotherProcess(t *testing.T) {
 func TestAWatchingPageHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	agent, at, token := consoles(t)
-	v := visits(t, at)
-	v.send("/signin", url.Values{"token": {token}})
+	v := consoletest.Visit(t, at, nil)
+	v.SignIn(token)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	q, err := http.NewRequestWithContext(ctx, "GET", at.String()+"/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := v.client.Do(q)
-	if err != nil || res.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("%v, %v", res, err)
-	}
-	defer res.Body.Close()
+	updates := v.Watch(ctx)
+	defer updates.Close()
 	watched := make(chan string, 1)
 	go func() {
-		b, _ := io.ReadAll(res.Body) // until the server is gone
+		b, _ := io.ReadAll(updates) // until the server is gone
 		watched <- string(b)
 	}()
 	_ = agent.in.Close()
@@ -191,7 +172,9 @@ func TestTheModelSeesNoForm(t *testing.T) {
 		t.Fatalf("%s %v", code, fields)
 	}
 	id, _ := fields["approval_id"].(string)
-	visits(t, at).decides(token, id, "refuse")
+	v := consoletest.Visit(t, at, nil)
+	v.SignIn(token)
+	v.Decide(id, "refuse")
 	if code, _ := agent.call("messages_send", args); code != string(mcpcore.CodeHumanRefused) {
 		t.Errorf("after the refusal: %s", code)
 	}

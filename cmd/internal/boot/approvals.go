@@ -37,12 +37,12 @@ func checkApprovals(c Config) (problems []error) {
 	problems = append(problems, err, place.checkKey(c.StateKey))
 	if c.Console != "" && strings.TrimSpace(c.Approvers) == "" {
 		problems = append(problems, errors.New("MCP_APPROVERS: the console does not open without somebody who may decide there; "+makeApprover))
-	} else if c.channel() == "console" {
+	} else if c.asks() == "console" { // also where nobody is asked yet: workflows ask by themselves
 		if strings.TrimSpace(c.Approvers) == "" {
 			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console needs MCP_APPROVERS, who may decide there; "+makeApprover))
 		}
 		if err == nil && !c.seesWhatWaits(place) {
-			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console of another process cannot see what waits in this one's memory; serve it here with --console, or "+otherLedger))
+			problems = append(problems, errors.New("MCP_APPROVAL_CHANNEL: the console of another process cannot see what waits in this one's memory; serve it here, with --console or with discord-mcp-http, or "+otherLedger))
 		}
 	}
 	return problems

@@ -31,7 +31,9 @@ func TestSettingsOfApprovalsThatCannotWorkTogether(t *testing.T) {
 		"auto, a ledger alone":   {[]string{"MCP_HUMAN_APPROVAL=gated", database, sealed}, nil},
 		"auto":                   {[]string{"MCP_HUMAN_APPROVAL=gated", "MCP_APPROVERS=" + ana, database, sealed}, nil},
 		"console":                {[]string{"MCP_HUMAN_APPROVAL=gated", "MCP_APPROVAL_CHANNEL=console", "MCP_APPROVERS=" + ana, database, sealed}, nil},
-		"console, nobody asked":  {[]string{"MCP_APPROVAL_CHANNEL=console"}, nil},
+		"console, nobody asked":  {[]string{"MCP_APPROVAL_CHANNEL=console"}, []string{"discord-mcp approver new NAME", "set MCP_LEDGER to"}}, // workflows would ask
+		"console, workflows":     {[]string{"MCP_APPROVAL_CHANNEL=console", "MCP_APPROVERS=" + ana, database, sealed}, nil},
+		"console, off, memory":   {[]string{"MCP_APPROVAL_CHANNEL=console", "MCP_APPROVERS=" + ana}, []string{"with discord-mcp-http"}},
 		"console, nobody there":  {[]string{"MCP_HUMAN_APPROVAL=gated", "MCP_APPROVAL_CHANNEL=console", database, sealed}, []string{"discord-mcp approver new NAME"}},
 		"console, memory":        {[]string{"MCP_HUMAN_APPROVAL=gated", "MCP_APPROVAL_CHANNEL=console", "MCP_APPROVERS=" + ana}, []string{"set MCP_LEDGER to"}},
 		"console, nothing":       {[]string{"MCP_HUMAN_APPROVAL=writes", "MCP_APPROVAL_CHANNEL=console"}, []string{"discord-mcp approver new NAME", "set MCP_LEDGER to"}},

@@ -172,6 +172,7 @@ func read(vars map[string]string, sandbox bool, console string) (c Config, probl
 	c.AllowedGuilds = trimmed(c.AllowedGuilds)
 	problems = append(problems, checkApprovals(c)...)
 	c.AccessToken = strings.TrimSpace(c.AccessToken)
+	c.HTTPHosts, c.HTTPOrigins = trimmed(c.HTTPHosts), trimmed(c.HTTPOrigins)
 	problems = append(problems, checkHTTP(c)...)
 	problems = append(problems, promises(vars)...)
 	tel, err := c.telemetry()

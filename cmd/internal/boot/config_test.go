@@ -192,7 +192,7 @@ func TestPolicyStartsOnKnownValuesOnly(t *testing.T) {
 		{"MCP_ACCESS_MODE", []string{"", "advisory", "warn", "enforce"}, []string{"nonsense", "Enforce", "enforced"}},
 		{"MCP_DM_CONSENT_MODE", []string{"", "advisory", "require"}, []string{"required", "Require", "true"}},
 		{"MCP_HUMAN_APPROVAL", []string{"", "off", "gated", "writes"}, []string{"on", "Gated", "true", "all"}},
-		{"MCP_APPROVAL_CHANNEL", []string{"", "auto", "console", "elicitation"}, []string{"Console", "discord", "none"}},
+		{"MCP_APPROVAL_CHANNEL", []string{"", "auto", "elicitation"}, []string{"Console", "discord", "none", "console"}}, // the last for want of approvers
 		{"MCP_APPROVAL_WAIT", []string{"", "0s", "30s", "1m30s"}, []string{"30", "-1s", "91s", "soon"}},
 		{"MCP_APPROVERS", []string{"", " ", ana}, []string{"ana:0123", "ana", ",", "Ana" + ana[3:], ana + "0", ana + "," + ana}},
 		{"MCP_REQUIRE_PREVIEW", []string{"", "false", "true"}, []string{"1", "True", "yes"}},

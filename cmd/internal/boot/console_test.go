@@ -1,6 +1,7 @@
 package boot_test
 
 import (
+	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,5 +88,38 @@ func TestTheConsoleSharesTheServersLedgerAndRecords(t *testing.T) {
 	file := deps.Audit
 	if _, err := boot.Console(c, &deps); err != nil || deps.Audit != file {
 		t.Errorf("%v: beside a file there is %T", err, deps.Audit)
+	}
+}
+
+func TestWhereTheConsoleOfAServerOverHTTPIs(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ hosts, listens, want string }{
+		{"", "127.0.0.1:3000", "http://127.0.0.1:3000/console"},
+		{"", "[::1]:3000", "http://[::1]:3000/console"},
+		{"", "192.0.2.1:3000", "http://192.0.2.1:3000/console"},
+		{"", "0.0.0.0:3000", "http://127.0.0.1:3000/console"},
+		{"", "[::]:3000", "http://127.0.0.1:3000/console"},
+		{"agents.example.com, other.example.com", "127.0.0.1:3000", "https://agents.example.com/console"},
+		{"agents.example.com:8443", "0.0.0.0:3000", "https://agents.example.com:8443/console"},
+		{"localhost:8080", "0.0.0.0:3000", "http://localhost:8080/console"},
+		{"127.0.0.2:8080", "127.0.0.1:3000", "http://127.0.0.2:8080/console"},
+	} {
+		c, token, err := boot.ReadHTTP(with("MCP_APPROVERS="+ana, "MCP_HTTP_HOSTS="+row.hosts), false)
+		if err != nil || token != "" || c.Console == "" {
+			t.Fatalf("%+v: %v, %q, console %q", row, err, token, c.Console)
+		}
+		at, err := net.ResolveTCPAddr("tcp", row.listens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := boot.ConsoleAt(c, at); got != row.want {
+			t.Errorf("%+v: %s", row, got)
+		}
+	}
+	if c, token, err := boot.ReadHTTP(with("MCP_APPROVERS= "), false); err != nil || token != "" || c.Console != "" {
+		t.Errorf("without approvers: %v, %q, console %q", err, token, c.Console)
+	}
+	if c, token, err := boot.ReadHTTP(with(), true); err != nil || token == "" || c.Console == "" {
+		t.Errorf("a sandbox: %v, token %q, console %q", err, token, c.Console)
 	}
 }

@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"strings"
 
+	"github.com/caarlos0/env/v11"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/transport"
 )
 
@@ -32,16 +36,15 @@ func checkHTTP(c Config) (problems []error) {
 	case token == c.Token:
 		problems = append(problems, errors.New("DISCORD_MCP_ACCESS_TOKEN is the bot's token, which no client may have; "+makeToken))
 	}
-	// An agent that has the token of an approver approves itself.
 	if those, _ := approvers(c.Approvers); c.AccessToken != "" {
-		if name, known := those.Verify(c.AccessToken); known {
-			problems = append(problems, fmt.Errorf("DISCORD_MCP_ACCESS_TOKEN is the token of the approver %s, who could then be any agent; %s", name, makeToken))
+		if err := those.CheckBearer(c.AccessToken); err != nil {
+			problems = append(problems, fmt.Errorf("DISCORD_MCP_ACCESS_TOKEN: %w", err))
 		}
 	}
 	if !replica.MatchString(c.HTTPReplica) {
 		problems = append(problems, errors.New("MCP_HTTP_REPLICA must be at most 32 letters, digits and dashes"))
 	}
-	for _, host := range trimmed(c.HTTPHosts) {
+	for _, host := range c.HTTPHosts {
 		if strings.ContainsAny(host, "*/@") {
 			problems = append(problems, errors.New("MCP_HTTP_HOSTS takes hosts alone, such as mcp.example.com, without scheme, path and wildcards"))
 			break
@@ -53,14 +56,12 @@ func checkHTTP(c Config) (problems []error) {
 // CheckAddress refuses an address beyond loopback without a token, and one of loopback unless that was asked for.
 func CheckAddress(c Config, address string, open bool) error {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("--addr must be HOST:PORT, such as 127.0.0.1:3000: %w", err)
-	}
-	ip, err := netip.ParseAddr(host)
 	switch {
+	case err != nil:
+		return fmt.Errorf("--addr must be HOST:PORT, such as 127.0.0.1:3000: %w", err)
 	case c.AccessToken != "":
 		return nil
-	case host != "localhost" && (err != nil || !ip.Unmap().IsLoopback()):
+	case !isLoopback(host):
 		return errors.New("--addr: beyond loopback everybody could use the bot; set DISCORD_MCP_ACCESS_TOKEN. " + strings.ToUpper(makeToken[:1]) + makeToken[1:])
 	case !open:
 		return errors.New("DISCORD_MCP_ACCESS_TOKEN is not set, so every process of this machine could use the bot; " + makeToken + ". To serve without, give --no-token")
@@ -68,14 +69,50 @@ func CheckAddress(c Config, address string, open bool) error {
 	return nil
 }
 
-// Handler serves a server of these parts over HTTP. Without a token it lets in everybody.
-func Handler(c Config, deps discordtools.Deps, server *mcp.Server) (*transport.Handler, error) {
-	return transport.NewHandler(transport.HandlerOptions{
-		Server: server, Token: c.AccessToken, Open: c.AccessToken == "",
-		Hosts: trimmed(c.HTTPHosts), Origins: trimmed(c.HTTPOrigins), Replica: c.HTTPReplica,
+// ReadHTTP is [Read] for the server over HTTP. Where MCP_APPROVERS names somebody it serves the approval console, as it
+// does in a sandbox, with a token of [ReadConsole]; otherwise Console is "".
+func ReadHTTP(environ []string, sandbox bool) (c Config, token string, err error) {
+	if !sandbox && strings.TrimSpace(env.ToMap(environ)["MCP_APPROVERS"]) == "" {
+		c, err = Read(environ, false)
+		return c, "", err
+	}
+	return ReadConsole(environ, sandbox, "/console") // until it listens
+}
+
+// ConsoleAt is where people reach the console of a server that listens at an address: under the first of MCP_HTTP_HOSTS,
+// which has TLS unless it is one of loopback; else there, and on this machine where it listens everywhere.
+func ConsoleAt(c Config, at net.Addr) string {
+	if len(c.HTTPHosts) > 0 {
+		u := url.URL{Scheme: "https", Host: c.HTTPHosts[0], Path: "/console"}
+		if isLoopback(u.Hostname()) {
+			u.Scheme = "http"
+		}
+		return u.String()
+	}
+	if tcp, ok := at.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("http://127.0.0.1:%d/console", tcp.Port)
+	}
+	return "http://" + at.String() + "/console"
+}
+
+// isLoopback reports whether a host is one of this machine alone, without asking anybody.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// Handler serves servers of these parts over HTTP. Without a token it lets in everybody.
+func Handler(c Config, deps discordtools.Deps, a *mcpcore.Assembly) (*transport.Handler, error) {
+	o := transport.HandlerOptions{
+		Server: a.Full(), Token: c.AccessToken, Open: c.AccessToken == "",
+		Hosts: c.HTTPHosts, Origins: c.HTTPOrigins, Replica: c.HTTPReplica,
 		MaxBody: c.HTTPMaxBody, MaxInFlight: c.HTTPMaxInFlight, MaxSessions: c.HTTPMaxSessions, SessionTimeout: c.HTTPTimeout,
 		Ready: ready(deps.Ledger, deps.Audit), Logger: deps.Logger,
-	})
+	}
+	if deps.Config.Progressive { // what a session reveals is its own
+		o.Session = func(*http.Request) *mcp.Server { return a.Server() }
+	}
+	return transport.NewHandler(o)
 }
 
 // ready says whether those of the parts that can tell are.

@@ -36,7 +36,7 @@ type role struct {
 	Position    int                   `json:"position"`
 	Managed     bool                  `json:"managed"`
 	Permissions discord.PermissionSet `json:"permissions"`
-	Color       int                   `json:"color"`
+	Colors      roleColors            `json:"colors"`
 	Hoist       bool                  `json:"hoist"`
 	Mentionable bool                  `json:"mentionable"`
 	Icon        *string               `json:"icon"`

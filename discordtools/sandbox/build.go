@@ -189,6 +189,14 @@ func (d *Discord) SetRolePermissions(in discord.GuildID, role discord.RoleID, p 
 	known(known(d.world.guilds, in).roles, role).Permissions = p
 }
 
+// AddFeatures gives a guild features: "ROLE_ICONS".
+func (d *Discord) AddFeatures(in discord.GuildID, features ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	g := known(d.world.guilds, in)
+	g.Features = append(slices.Clone(g.Features), features...)
+}
+
 // SetOverwrite sets the overwrite of a role or member in a channel.
 func (d *Discord) SetOverwrite(in discord.ChannelID, o discord.Overwrite) {
 	d.mu.Lock()

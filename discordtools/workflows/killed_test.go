@@ -45,6 +45,8 @@ type ended struct {
 	Code   mcpcore.Code
 	Status string
 	Writes int
+
+	Drift, Failed []string
 }
 
 var secret = []byte(strings.Repeat("k", 32))

@@ -12,9 +12,6 @@ import (
 
 func TestRoleCreation(t *testing.T) {
 	t.Parallel()
-	blocked := func(reason string, before func(d *sandbox.Discord)) operationtest.Refusal {
-		return operationtest.Refusal{Name: reason, Before: world(before), Code: mcpcore.CodePlanRefused, Reason: reason}
-	}
 	scene{
 		Subject: operationtest.Subject{
 			Workflow: "role-creation", Plan: "plan_role_creation", Execute: "execute_role_creation",

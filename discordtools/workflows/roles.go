@@ -11,7 +11,8 @@ const routeRole = "GET /guilds/{guild_id}/roles/{role_id}"
 
 // guildRoles is how many roles a guild has at most, @everyone among them.
 //
-// Source: https://support.discord.com/hc/en-us/articles/33694251638295.
+// Source: https://docs.discord.com/developers/topics/opcodes-and-status-codes#json,
+// error 30005.
 const guildRoles = 250
 
 func ofRole(guild discord.GuildID, id discord.RoleID) path {

@@ -91,6 +91,7 @@ type overwrite struct {
 type standing struct {
 	Guild    guildSeen
 	Bot      discord.UserID
+	Features []string
 	Roles    []role // all of the guild, the highest first
 	Held     []discord.RoleID
 	top      role
@@ -128,6 +129,8 @@ func (r *reads) standing(ctx context.Context, guild discord.GuildID) (s standing
 		ID    discord.GuildID `json:"id"`
 		Name  string          `json:"name"`
 		Owner discord.UserID  `json:"owner_id"`
+
+		Features []string `json:"features"`
 	}
 	if err := r.get(ctx, routeGuild, inGuild(guild), &g); err != nil {
 		return s, err
@@ -142,6 +145,7 @@ func (r *reads) standing(ctx context.Context, guild discord.GuildID) (s standing
 	if g.ID != guild || g.Owner == "" || m.User.ID != me.ID || me.ID == "" || m.Roles == nil {
 		return s, incomplete("the guild or the bot's member")
 	}
+	s.Features = g.Features
 	s.Guild, s.Bot, s.Held = guildSeen{g.ID, g.Name, g.Owner}, me.ID, slices.Sorted(slices.Values(m.Roles))
 	s.timedOut = m.Timeout != nil && m.Timeout.After(time.Now())
 	return s, s.weigh()

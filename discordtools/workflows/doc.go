@@ -25,5 +25,6 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		roleConfiguration(rest),
 		roleCreation(rest),
 		roleDeletion(rest),
+		roleOrdering(rest),
 	}
 }

@@ -71,6 +71,18 @@ func (s *standing) manages(r role) error {
 	return nil
 }
 
+// standard refuses a role that the bot does not manage, or that Discord gives for
+// something: for linked accounts, say.
+func (s *standing) standard(r role) error {
+	if err := s.manages(r); err != nil {
+		return err
+	}
+	if len(r.Tags) > 0 && string(r.Tags) != "null" && string(r.Tags) != "{}" {
+		return refused("tagged", "the role %s is given by Discord, for what its tags say", r.ID)
+	}
+	return nil
+}
+
 // gives refuses to give permissions on: ADMINISTRATOR and what this build does
 // not know never, all others only as far as the bot has them itself.
 func (s *standing) gives(p discord.Bits) error {

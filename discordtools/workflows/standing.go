@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -41,6 +42,7 @@ type role struct {
 	Mentionable bool                  `json:"mentionable"`
 	Icon        *string               `json:"icon"`
 	Emoji       *string               `json:"unicode_emoji"`
+	Tags        json.RawMessage       `json:"tags,omitempty" jsonschema:"what it is for, where that is not for people to say"`
 }
 
 // above reports whether r stands above other: of two at one position the older

@@ -47,6 +47,7 @@ type ended struct {
 	Writes int
 
 	Drift, Failed []string
+	State         json.RawMessage // of a plan
 }
 
 var secret = []byte(strings.Repeat("k", 32))

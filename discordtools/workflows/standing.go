@@ -161,25 +161,33 @@ func (s *standing) weigh() error {
 		}
 		return 1
 	})
-	sets := make([]discord.Bits, 0, len(s.Held)+1)
-	for _, id := range append([]discord.RoleID{discord.RoleID(s.Guild.ID)}, s.Held...) {
-		held, ok := s.role(id)
-		if !ok {
-			return incomplete("the roles of the guild")
-		}
-		set, err := held.Permissions.Bits()
-		if err != nil {
-			return incomplete("the permissions of the role " + string(id))
-		}
-		if sets = append(sets, set); len(sets) == 1 || held.above(s.top) {
-			s.top = held
-		}
+	var err error
+	if s.top, s.held, err = s.rights(s.Bot, s.Held); err != nil {
+		return err
 	}
-	s.held = discord.Base(s.owner(), sets...)
 	if s.timedOut && !s.owner() && !s.held.Has(discord.Administrator) {
 		s.held = discord.DuringTimeout(s.held)
 	}
 	return nil
+}
+
+// rights are a member's highest role and what they may do in the guild.
+func (s *standing) rights(of discord.UserID, roles []discord.RoleID) (top role, held discord.Bits, err error) {
+	sets := make([]discord.Bits, 0, len(roles)+1)
+	for _, id := range append([]discord.RoleID{discord.RoleID(s.Guild.ID)}, roles...) {
+		r, ok := s.role(id)
+		if !ok {
+			return top, held, incomplete("the roles of the guild")
+		}
+		set, err := r.Permissions.Bits()
+		if err != nil {
+			return top, held, incomplete("the permissions of the role " + string(id))
+		}
+		if sets = append(sets, set); len(sets) == 1 || r.above(top) {
+			top = r
+		}
+	}
+	return top, discord.Base(of == s.Guild.Owner, sets...), nil
 }
 
 func (s *standing) owner() bool { return s.Bot == s.Guild.Owner }
@@ -211,6 +219,12 @@ func (s *standing) above(r role) bool { return s.owner() || s.top.above(r) }
 // in is what the bot may do in a channel of the guild, with its own overwrites;
 // an error when they cannot be read completely.
 func (s *standing) in(c channel) (discord.Permissions, error) {
+	return s.inAs(c, s.Bot, s.Held, s.held)
+}
+
+// inAs is what a member with these roles, who may do held in the guild, may do in a
+// channel of it.
+func (s *standing) inAs(c channel, of discord.UserID, roles []discord.RoleID, held discord.Bits) (discord.Permissions, error) {
 	over := make([]discord.OverwriteOf[discord.Bits], len(c.Overwrites))
 	if c.Overwrites == nil {
 		return 0, incomplete("the overwrites of the channel " + string(c.ID))
@@ -226,10 +240,10 @@ func (s *standing) in(c channel) (discord.Permissions, error) {
 		}
 		over[i] = discord.OverwriteOf[discord.Bits]{ID: o.ID, Type: o.Type, Allow: allow, Deny: deny}
 	}
-	if s.owner() || s.held.Has(discord.Administrator) {
-		return s.held.Low(), nil
+	if of == s.Guild.Owner || held.Has(discord.Administrator) {
+		return held.Low(), nil
 	}
-	return discord.Effective(discord.InChannel(s.held, s.Guild.ID, s.Bot, s.Held, over).Low(), c.Type), nil
+	return discord.Effective(discord.InChannel(held, s.Guild.ID, of, roles, over).Low(), c.Type), nil
 }
 
 // evidence is the standing as a plan binds it.

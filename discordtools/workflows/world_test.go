@@ -32,6 +32,7 @@ type scene struct {
 	// nothing.
 	REST func(discordtools.REST) discordtools.REST
 
+	Clock  func() time.Time         // of the demo world; nil is always at
 	Before func(d *sandbox.Discord) // makes the demo world fit
 	Change func(d *sandbox.Discord) // see [operationtest.World]
 	Rename func(d *sandbox.Discord)
@@ -54,7 +55,11 @@ func (s scene) run(t *testing.T) {
 
 func (s scene) world(t *testing.T) *operationtest.World {
 	t.Helper()
-	d := sandbox.DemoWith(sandbox.Options{Clock: func() time.Time { return at }})
+	clock := s.Clock
+	if clock == nil {
+		clock = func() time.Time { return at }
+	}
+	d := sandbox.DemoWith(sandbox.Options{Clock: clock})
 	if s.Before != nil {
 		s.Before(d)
 	}

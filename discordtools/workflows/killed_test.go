@@ -184,7 +184,7 @@ func (d dying) Finish(ctx context.Context, c mcpcore.Claim, e mcpcore.Ending) (m
 func (s scene) execute(t *testing.T, w *operationtest.World, ops mcpcore.OperationLedger, key string) (e ended) {
 	t.Helper()
 	server, err := w.Serve(operationtest.Setup{
-		Permits:    mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{s.Workflow: s.Permit}},
+		Permits:    mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{s.Workflow: s.Permit}, Protected: s.Protected},
 		Operations: ops, Ledger: ledger.NewMemory(nil), Approver: mcpcore.AtClient{}, StateKey: secret, Armed: true,
 	})
 	if err != nil {

@@ -32,6 +32,8 @@ type scene struct {
 	// nothing.
 	REST func(discordtools.REST) discordtools.REST
 
+	Protected []string // users whom the policy of [scene.once] protects
+
 	Clock  func() time.Time         // of the demo world; nil is always at
 	Before func(d *sandbox.Discord) // makes the demo world fit
 	Change func(d *sandbox.Discord) // see [operationtest.World]

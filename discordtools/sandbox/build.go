@@ -209,6 +209,24 @@ func (d *Discord) SetOverwrite(in discord.ChannelID, o discord.Overwrite) {
 	c.Overwrites = append(c.Overwrites, o)
 }
 
+// EditChannel changes a channel or a thread as f does, without a request.
+func (d *Discord) EditChannel(id discord.ChannelID, f func(c *Channel)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f(&known(d.world.channels, id).Channel)
+}
+
+// EditMessage changes a message as f does, without a request.
+func (d *Discord) EditMessage(in discord.ChannelID, id discord.MessageID, f func(m *Message)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, m := known(d.world.channels, in).find(id)
+	if m == nil {
+		panic(fmt.Sprintf("sandbox: there is no message %s", id))
+	}
+	f(m)
+}
+
 // IDAt makes an unused id of the moment t, for what is to be of that age.
 func (d *Discord) IDAt(t time.Time) string {
 	d.mu.Lock()

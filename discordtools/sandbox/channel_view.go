@@ -128,10 +128,10 @@ func (x *exchange) viewChannel(c *channel) channelView {
 	switch c.Type {
 	case discord.GuildForum, discord.GuildMedia:
 		v.forumView = viewForum(c)
-		v.ThreadSlow = &c.ThreadSlowMode
 		fallthrough
 	case discord.GuildText, discord.GuildAnnouncement:
 		v.topicView = &topicView{textOrNull(c.Topic)}
+		v.ThreadSlow = &c.ThreadSlowMode
 		if c.ThreadArchive != 0 {
 			v.ThreadArchive = &c.ThreadArchive
 		}

@@ -22,6 +22,7 @@ import (
 func All(rest discordtools.REST) []mcpcore.Workflow {
 	return []mcpcore.Workflow{
 		channelCreation(rest),
+		channelDeletion(rest),
 		channelMetadataChange(rest),
 		guildPrune(rest),
 		memberModeration(rest),

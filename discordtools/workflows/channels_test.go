@@ -1,0 +1,129 @@
+package workflows_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
+	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
+)
+
+// permits lets a workflow act on other ids than its scene does.
+func permits(workflow, scope string, ids ...string) func(*mcpcore.WorkflowPolicy) {
+	return func(p *mcpcore.WorkflowPolicy) {
+		p.Permits[workflow] = mcpcore.Permit{Enabled: true, Scopes: map[string][]string{scope: ids}}
+	}
+}
+
+// weaker takes permissions from the bot's role.
+func weaker(p discord.Permissions) func(*operationtest.World) {
+	return world(func(d *sandbox.Discord) {
+		d.SetRolePermissions(sandbox.DemoGuild, sandbox.DemoBotRole, sandbox.DemoPermissions&^p)
+		d.SetRolePermissions(sandbox.DemoGuild, discord.RoleID(sandbox.DemoGuild), discord.ViewChannel&^p)
+	})
+}
+
+// replaced answers requests of a route with from written as to.
+type replaced struct {
+	discordtools.REST
+	route, from, to string
+	written         *atomic.Bool // nil, or whether there was a write: before it nothing is replaced
+}
+
+func (l replaced) Do(ctx context.Context, r discordtools.Request) (*discordtools.Response, error) {
+	if r.Method != "GET" && l.written != nil {
+		l.written.Store(true)
+	}
+	res, err := l.REST.Do(ctx, r)
+	if err == nil && r.Method+" "+r.Route == l.route && (l.written == nil || l.written.Load()) {
+		res.Body = bytes.ReplaceAll(res.Body, []byte(l.from), []byte(l.to))
+	}
+	return res, err
+}
+
+// with is the scene, with from written as to in the answers of a route.
+func (s scene) with(route, from, to string) scene {
+	s.REST = func(rest discordtools.REST) discordtools.REST { return replaced{rest, route, from, to, nil} }
+	return s
+}
+
+// after is the scene, with from written as to in the answers of a route that come
+// after the write.
+func (s scene) after(route, from, to string) scene {
+	s.REST = func(rest discordtools.REST) discordtools.REST {
+		return replaced{rest, route, from, to, new(atomic.Bool)}
+	}
+	return s
+}
+
+// ends executes the scene and wants it to end so.
+func (s scene) ends(t *testing.T, name string, code mcpcore.Code, status string, kept mcpcore.Status) {
+	t.Helper()
+	if e, r := s.once(t); e.Code != code || e.Status != status || r.Status != kept {
+		t.Errorf("%s: it answers %+v and keeps %+v", name, e, r)
+	}
+}
+
+// sends executes the scene with other arguments and wants these writes.
+func (s scene) sends(t *testing.T, args string, lines ...string) {
+	t.Helper()
+	var d *sandbox.Discord
+	before := s.Before
+	s.Args, s.Before = args, func(made *sandbox.Discord) {
+		if d = made; before != nil {
+			before(d)
+		}
+	}
+	if e, r := s.once(t); e.Status != "completed" || r.Verification != mcpcore.Match {
+		t.Errorf("%s: it answers %+v and keeps %+v", args, e, r)
+	}
+	var got []string
+	for _, w := range d.Writes() {
+		got = append(got, line(w))
+	}
+	if strings.Join(got, "\n") != strings.Join(lines, "\n") {
+		t.Errorf("%s sends\n\t%s\nwant\n\t%s", args, strings.Join(got, "\n\t"), strings.Join(lines, "\n\t"))
+	}
+}
+
+// plans is what the scene's plan tells, or another of its reading tools.
+func (s scene) plans(t *testing.T) map[string]any {
+	t.Helper()
+	return s.reads(t, s.Plan, strings.TrimSuffix(s.Args, "}")+`,"operationKey":"`+firstKey+`"}`)
+}
+
+func (s scene) reads(t *testing.T, tool, args string) (told map[string]any) {
+	t.Helper()
+	server, err := s.world(t).Serve(operationtest.Setup{
+		Permits:    mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{s.Workflow: s.Permit}},
+		Operations: durable{ledger.NewOperations(nil)}, Ledger: ledger.NewMemory(nil), Approver: mcpcore.AtClient{}, StateKey: secret, Armed: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), far, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), near, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+	if err != nil || res.IsError {
+		t.Fatalf("%s: %v, %+v", tool, err, res)
+	}
+	told, _ = res.StructuredContent.(map[string]any)
+	return told
+}

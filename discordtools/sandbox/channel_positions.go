@@ -16,7 +16,8 @@ type channelMove struct {
 	Lock     opt[bool]              `json:"lock_permissions"`
 }
 
-// moveChannels sets positions and categories, all or none.
+// moveChannels sets positions and categories, all or none. It takes
+// MANAGE_CHANNELS in each of the channels.
 func moveChannels(x *exchange, g *guild) (answer, error) {
 	var moves []channelMove
 	if err := x.bind(&moves); err != nil {

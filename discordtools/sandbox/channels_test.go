@@ -208,3 +208,44 @@ func TestTypingAndFollowing(t *testing.T) {
 			}},
 	})
 }
+
+func TestMoveChannels(t *testing.T) {
+	t.Parallel()
+	const path = "/guilds/{guild}/channels"
+	rows(t, []row{
+		{name: "positions", method: "PATCH", path: path, body: `[{"id":"{showcase}","position":0},{"id":"{general}","position":1}]`, status: 204,
+			after: func(t *testing.T, d *Discord) {
+				c, _ := d.Channel(DemoShowcase)
+				if e := d.AuditLog(DemoGuild); c.Position != 0 || c.Parent != DemoCommunity || len(e) != 2 || e[0].Action != auditChannelUpdate {
+					t.Errorf("it stands at %d in %s; audit log %+v", c.Position, c.Parent, e)
+				}
+			}},
+		{name: "into a category, with its own overwrites", method: "PATCH", path: path, body: `[{"id":"{rules}","position":0,"parent_id":"{category}","lock_permissions":false}]`, status: 204,
+			after: func(t *testing.T, d *Discord) {
+				if c, _ := d.Channel(DemoRules); c.Parent != DemoCommunity || len(c.Overwrites) != 3 {
+					t.Errorf("it is %+v", c)
+				}
+			}},
+		{name: "into a category, with those of it", method: "PATCH", path: path, body: `[{"id":"{rules}","parent_id":"{category}","lock_permissions":true}]`, status: 204,
+			after: func(t *testing.T, d *Discord) {
+				if c, _ := d.Channel(DemoRules); c.Position != 5 || len(c.Overwrites) != 1 {
+					t.Errorf("it is %+v", c)
+				}
+			}},
+		{name: "out of its category", method: "PATCH", path: path, body: `[{"id":"{general}","position":0,"parent_id":null}]`, status: 204,
+			after: func(t *testing.T, d *Discord) {
+				if c, _ := d.Channel(DemoGeneral); c.Parent != "" {
+					t.Errorf("it is in %s", c.Parent)
+				}
+			}},
+		{name: "unknown", method: "PATCH", path: path, body: `[{"id":"{nowhere}","position":0}]`, status: 404, code: 10003},
+		{name: "a thread", method: "PATCH", path: path, body: `[{"id":"{thread}","position":0}]`, status: 404, code: 10003},
+		{name: "into no category", method: "PATCH", path: path, body: `[{"id":"{general}","parent_id":"{rules}"}]`, status: 400, code: 50035, has: "CHANNEL_PARENT_INVALID"},
+		{name: "below the first", method: "PATCH", path: path, body: `[{"id":"{general}","position":-1}]`, status: 400, code: 50035},
+		{name: "without the permission", method: "PATCH", path: path, body: `[{"id":"{general}","position":0}]`, status: 403, code: 50013, before: mayNot(discord.ManageChannels)},
+		{name: "with it in the channel", method: "PATCH", path: path, body: `[{"id":"{general}","position":0}]`, status: 204, before: func(d *Discord) {
+			mayNot(discord.ManageChannels)(d)
+			d.SetOverwrite(DemoGeneral, discord.Overwrite{ID: discord.OverwriteID(DemoBotRole), Allow: discord.ManageChannels})
+		}},
+	})
+}

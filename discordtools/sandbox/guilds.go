@@ -11,7 +11,7 @@ var guildRoutes = []route{
 	{method: "GET", path: "/guilds/{guild_id}", handle: inGuild(0, getGuild)},
 	{method: "GET", path: "/guilds/{guild_id}/channels", handle: inGuild(0, listChannels)},
 	{method: "POST", path: "/guilds/{guild_id}/channels", handle: inGuild(discord.ManageChannels, createChannel)},
-	{method: "PATCH", path: "/guilds/{guild_id}/channels", handle: inGuild(discord.ManageChannels, moveChannels)},
+	{method: "PATCH", path: "/guilds/{guild_id}/channels", handle: inGuild(0, moveChannels)},
 	{method: "GET", path: "/guilds/{guild_id}/roles", handle: inGuild(0, listRoles)},
 	{method: "GET", path: "/guilds/{guild_id}/members/{user_id}", handle: inGuild(0, getMember)},
 }

@@ -29,6 +29,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		memberRoleChange(rest),
 		roleConfiguration(rest),
 		roleCreation(rest),
+		channelOrdering(rest),
 		roleDeletion(rest),
 		roleOrdering(rest),
 	}

@@ -30,6 +30,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		roleConfiguration(rest),
 		roleCreation(rest),
 		channelOrdering(rest),
+		channelPermissionOverwrite(rest),
 		roleDeletion(rest),
 		roleOrdering(rest),
 	}

@@ -1,0 +1,30 @@
+package sandbox
+
+import (
+	"fmt"
+
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+// What follows is what people do in their clients while a bot works: it leaves
+// no request and no audit entry.
+
+// ChangeMessage changes a message.
+func (d *Discord) ChangeMessage(in discord.ChannelID, id discord.MessageID, change func(*Message)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, m := known(d.world.channels, in).find(id)
+	if m == nil {
+		panic(fmt.Sprintf("sandbox: there is no message %s", id))
+	}
+	change(m)
+}
+
+// RemoveMessages deletes messages of a channel.
+func (d *Discord) RemoveMessages(in discord.ChannelID, ids ...discord.MessageID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, id := range ids {
+		known(d.world.channels, in).remove(id)
+	}
+}

@@ -28,3 +28,11 @@ func (d *Discord) RemoveMessages(in discord.ChannelID, ids ...discord.MessageID)
 		known(d.world.channels, in).remove(id)
 	}
 }
+
+// SetApplicationFlags says which privileged intents the bot's application has,
+// by Discord's flags of it.
+func (d *Discord) SetApplicationFlags(flags int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.world.app.flags = &flags
+}

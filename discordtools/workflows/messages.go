@@ -28,8 +28,9 @@ func onMessage(in discord.ChannelID, id discord.MessageID) path {
 // place is a channel or thread of a guild with what the bot may do there.
 type place struct {
 	placeSeen
-	bot standing
-	may discord.Permissions
+	bot  standing
+	kind discord.ChannelType
+	may  discord.Permissions
 }
 
 // placeSeen is a place as a plan binds it.
@@ -82,6 +83,7 @@ func (r *reads) place(ctx context.Context, id discord.ChannelID) (p place, err e
 		return p, err
 	}
 	p.Guild, p.Channel, p.Type, p.Parent = p.bot.Guild, channelSeen{c.ID, c.Name}, c.Type.String(), c.Parent
+	p.kind = c.Type
 	p.Permission, p.Here = p.bot.evidence(), p.may.Names()
 	return p, nil
 }

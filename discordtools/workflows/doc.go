@@ -31,6 +31,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		roleCreation(rest),
 		channelOrdering(rest),
 		channelPermissionOverwrite(rest),
+		componentMessage(rest),
 		embedMessage(rest),
 		messageDeletion(rest),
 		roleDeletion(rest),

@@ -86,6 +86,7 @@ func embedMessage(rest discordtools.REST) mcpcore.Workflow {
 			Doc:   "Draws a message of embeds as plain text and counts its characters. Nothing is sent.",
 			Scope: mcpcore.LocalScope, Rules: []mcpcore.Rule{embedRule}, Redact: []string{"content", "embeds"},
 		}, func(_ context.Context, _ *reads, in embedContent) (embedPreview, error) {
+			in = in.tidy()
 			return embedPreview{in.draw(), in.size(), embedText}, nil
 		})},
 		Reads: postReads, Write: postWrites,

@@ -36,3 +36,17 @@ func (d *Discord) SetApplicationFlags(flags int) {
 	defer d.mu.Unlock()
 	d.world.app.flags = &flags
 }
+
+// ChangeWebhook changes a webhook.
+func (d *Discord) ChangeWebhook(id discord.WebhookID, change func(*Webhook)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(d.world.webhooks, id))
+}
+
+// ChangeGuild changes a guild's own settings.
+func (d *Discord) ChangeGuild(id discord.GuildID, change func(*Guild)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(&known(d.world.guilds, id).Guild)
+}

@@ -33,8 +33,12 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		channelPermissionOverwrite(rest),
 		componentMessage(rest),
 		embedMessage(rest),
+		guildSettingsChange(rest),
 		messageDeletion(rest),
 		roleDeletion(rest),
 		roleOrdering(rest),
+		webhookChange(rest),
+		webhookCreation(rest),
+		webhookDeletion(rest),
 	}
 }

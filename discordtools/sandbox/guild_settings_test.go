@@ -52,6 +52,10 @@ func TestModifyGuild(t *testing.T) {
 		{name: "without the permission", method: "PATCH", path: "/guilds/{club}", body: `{"name":"Ours"}`, status: 403, code: 50013},
 		{name: "vanity", method: "GET", path: "/guilds/{guild}/vanity-url", status: 200, has: `{"code":"lamp","uses":0}`,
 			before: func(d *Discord) { d.world.guilds[DemoGuild].Vanity = "lamp" }},
+		{name: "a lockdown", method: "PUT", path: "/guilds/{guild}/incident-actions", body: `{"invites_disabled_until":"2026-06-02T11:00:00Z"}`, status: 200,
+			has: `{"invites_disabled_until":"2026-06-02T11:00:00.000000+00:00","dms_disabled_until":null}`},
+		{name: "a lockdown of two days", method: "PUT", path: "/guilds/{guild}/incident-actions", body: `{"dms_disabled_until":"2026-06-03T12:00:01Z"}`, status: 400, code: 50035},
+		{name: "a lockdown without the permission", method: "PUT", path: "/guilds/{club}/incident-actions", body: `{}`, status: 403, code: 50013},
 		{name: "no vanity", method: "GET", path: "/guilds/{guild}/vanity-url", status: 200, has: `"code":null`},
 	})
 }

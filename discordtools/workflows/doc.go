@@ -33,6 +33,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		channelPermissionOverwrite(rest),
 		componentMessage(rest),
 		embedMessage(rest),
+		guildIncidentActionChange(rest),
 		guildSettingsChange(rest),
 		messageDeletion(rest),
 		roleDeletion(rest),

@@ -19,8 +19,6 @@ const (
 // placeRoutes are what [reads.place] reads.
 var placeRoutes = append(slices.Clone(standingRoutes), routeChannel)
 
-func inChannel(id discord.ChannelID) path { return path{"channel_id": string(id)} }
-
 func onMessage(in discord.ChannelID, id discord.MessageID) path {
 	return path{"channel_id": string(in), "message_id": string(id)}
 }

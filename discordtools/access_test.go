@@ -23,7 +23,7 @@ import (
 func TestAccessContract(t *testing.T) {
 	t.Parallel()
 	all := tools(t)
-	contract, err := surface.NewContract(all)
+	contract, err := surface.NewContract(all, discordtools.Toolsets(all))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestAccessContract(t *testing.T) {
 		t.Errorf("the index takes %d bytes, more than an agent can be asked to read", n)
 	}
 	slices.Reverse(all)
-	again, err := surface.NewContract(all)
+	again, err := surface.NewContract(all, discordtools.Toolsets(all))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,6 +71,7 @@ func jsonOf(value func() any) func(map[string]string) (string, bool) {
 type policy struct {
 	Armed          bool              `json:"armed"`
 	Writes         string            `json:"writes"`
+	ReviewedOnly   bool              `json:"only_reviewed_workflows_destroy"`
 	Person         PersonMode        `json:"a_person_approves"`
 	RequirePreview bool              `json:"a_preview_is_required"`
 	RequireConsent bool              `json:"direct_messages_need_consent"`
@@ -88,7 +89,7 @@ var accessWords = map[middleware.AccessMode]string{
 
 func policyOf(c Config) policy {
 	p := policy{
-		Armed: c.Armed, Writes: "act", Person: c.Person, RequirePreview: c.RequirePreview, RequireConsent: c.RequireConsent,
+		Armed: c.Armed, Writes: "act", ReviewedOnly: c.ReviewedOnly, Person: c.Person, RequirePreview: c.RequirePreview, RequireConsent: c.RequireConsent,
 		Access: accessWords[c.Access], Categories: c.Categories, AllowedGuilds: c.AllowedGuilds, DefaultGuild: c.DefaultGuild, Bot: c.ExpectedBot,
 		Notes: []string{"This page grants nothing: every call is decided when it is made."},
 	}
@@ -100,6 +101,9 @@ func policyOf(c Config) policy {
 		p.Notes = append(p.Notes, "Nothing is ever changed: every tool that writes previews.")
 	} else if !c.Armed {
 		p.Notes = append(p.Notes, "Not armed: tools that destroy, and Components V2 writes, only preview.")
+	}
+	if c.ReviewedOnly {
+		p.Notes = append(p.Notes, "Tools with a gate are not there; reviewed workflows are, as far as the operator's policy enables them.")
 	}
 	if c.Categories == nil {
 		p.Notes = append(p.Notes, "categories is null: all are on.")

@@ -365,7 +365,7 @@ func TestPolicyPage(t *testing.T) {
 		config discordtools.Config
 		want   string
 	}{
-		{discordtools.Config{}, `{"armed":false,"writes":"act","a_person_approves":"off","permissions_are_checked":"no","categories":null,"allowed_guilds":null}`},
+		{discordtools.Config{}, `{"armed":false,"writes":"act","only_reviewed_workflows_destroy":false,"a_person_approves":"off","permissions_are_checked":"no","categories":null,"allowed_guilds":null}`},
 		{discordtools.Config{Armed: true, PreviewOnly: true, AllowedGuilds: []discord.GuildID{sandbox.DemoGuild}, Categories: []string{"guild"}, ExpectedBot: sandbox.BotID, Person: discordtools.PersonWrites},
 			`{"armed":true,"writes":"preview","a_person_approves":"writes","categories":["guild"],"allowed_guilds":["1200000000000000001"],"locked_to_bot":"*"}`},
 	} {

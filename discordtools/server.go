@@ -1,6 +1,7 @@
 package discordtools
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,6 +33,9 @@ type Config struct {
 	// Toolsets are the only tools there are, by the names of their toolsets; nil is
 	// all tools. They authorise nothing. See docs/surfaces.md.
 	Toolsets []string
+	// ReviewedOnly takes away every tool with a gate that is of no reviewed workflow:
+	// only what was planned and reviewed can destroy (MCP_WRITE_STYLE=reviewed).
+	ReviewedOnly bool
 	// Progressive begins a session with the tool discover_discord_tools alone,
 	// which shows it the others that it asks for.
 	Progressive bool
@@ -200,8 +204,13 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 		tools = append(tools, w.Tools()...)
 	}
 	problems = append(problems, checkCategories(deps.Config.Categories, tools)...)
+	var contract *surface.Contract
 	tools, err = deps.Config.selected(tools)
 	problems = append(problems, err)
+	if deps.Operations != nil && slices.ContainsFunc(tools, func(t mcpcore.Tool) bool { return deps.Permits.Permits[t.Part.Workflow].Enabled }) {
+		tools = append(slices.Clone(tools), mcpcore.Activity())
+	}
+	tools = deps.Config.found(tools, func(t *mcpcore.Tool) json.RawMessage { return contract.Of(t) })
 	problems = append(problems, checkEmojiGG(deps.Config.EmojiGG)...)
 	guards := newGuards(&deps, rest)
 	chain := middleware.Standard(middleware.Options{
@@ -217,7 +226,7 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	hidden := func(t *mcpcore.Tool) bool {
 		return !preconditions.InCategories(t, deps.Config.Categories) || guards.scope.Hides(t) || deps.Permits.Hides(t)
 	}
-	contract, err := accessContract(tools, hidden, policies)
+	contract, err = accessContract(tools, hidden, policies)
 	problems = append(problems, err)
 	resources := slices.Concat(Resources(deps.Config), deps.Resources)
 	if err == nil {
@@ -243,11 +252,12 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 // accessContract is the access contract of the tools that clients are shown. All
 // tools must make a whole, and those that are shown as well.
 func accessContract(tools []mcpcore.Tool, hidden func(*mcpcore.Tool) bool, policies []mcpcore.Policy) (*surface.Contract, error) {
-	if _, err := surface.NewContract(tools); err != nil {
+	toolsets := Toolsets(tools)
+	if _, err := surface.NewContract(tools, toolsets); err != nil {
 		return nil, err
 	}
 	shown := slices.DeleteFunc(slices.Clone(tools), func(t mcpcore.Tool) bool { return hidden(&t) })
-	contract, err := surface.NewContract(shown, policies...)
+	contract, err := surface.NewContract(shown, toolsets, policies...)
 	if err != nil {
 		return nil, fmt.Errorf("the settings show a part of a workflow: %w", err)
 	}

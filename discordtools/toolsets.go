@@ -1,6 +1,7 @@
 package discordtools
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -82,8 +83,7 @@ func Toolsets(tools []mcpcore.Tool) []surface.Toolset {
 	return surface.All(tools, append([]surface.Toolset{everyday, surface.ReadOnly}, reviewed...)...)
 }
 
-// selected are the tools that the configuration leaves, with the one that finds
-// the others where a session does not begin with them all.
+// selected are the tools that the configuration leaves.
 func (c *Config) selected(tools []mcpcore.Tool) ([]mcpcore.Tool, error) {
 	if c.Toolsets != nil {
 		picked, err := surface.Parse(c.Toolsets, Toolsets(tools))
@@ -92,11 +92,20 @@ func (c *Config) selected(tools []mcpcore.Tool) ([]mcpcore.Tool, error) {
 		}
 		tools = surface.Select(tools, picked)
 	}
-	if c.Progressive {
-		d := surface.Discovery{Name: discover, Category: "meta", Tools: tools, Toolsets: Toolsets(tools), Synonyms: synonyms}
-		tools = append(slices.Clone(tools), d.Tool())
+	if c.ReviewedOnly {
+		tools = slices.DeleteFunc(slices.Clone(tools), func(t mcpcore.Tool) bool { return t.Part.Workflow == "" && t.EffectiveGate() != mcpcore.NoGate })
 	}
 	return tools, nil
+}
+
+// found are the tools with the one that finds the others, where a session does
+// not begin with them all. access is what is said of each that is found.
+func (c *Config) found(tools []mcpcore.Tool, access func(*mcpcore.Tool) json.RawMessage) []mcpcore.Tool {
+	if !c.Progressive {
+		return tools
+	}
+	d := surface.Discovery{Name: discover, Category: "meta", Tools: tools, Toolsets: Toolsets(tools), Synonyms: synonyms, Access: access}
+	return append(slices.Clone(tools), d.Tool())
 }
 
 // discover is the name of the tool that finds tools.

@@ -23,11 +23,13 @@ type heldView struct {
 	Targets  []string   `json:"targets"`
 }
 
-// activity is the tool that lists what reviewed workflows did. It is there when
-// one of them is enabled.
-func activity() Tool {
+const activityName = "list_activity"
+
+// Activity is the tool that lists what reviewed workflows did. [BuildServer] adds
+// it when one of them is enabled and the tool is not there yet.
+func Activity() Tool {
 	return Define(Tool{
-		Name: "list_activity", Title: "List what reviewed workflows did", Category: "meta", Effect: Read, Repeatable: true, Scope: LocalScope,
+		Name: activityName, Title: "List what reviewed workflows did", Category: "meta", Effect: Read, Repeatable: true, Scope: LocalScope,
 		Doc: "Lists the receipts of reviewed workflows and the targets that are held. It tells ids and outcomes, no content. A quarantined target is released by the operator alone.",
 	}, func(ctx context.Context, c *Call, in activityInput) (v activityView, err error) {
 		if in.Limit == 0 {
@@ -56,7 +58,8 @@ func activity() Tool {
 // addActivity adds the tool where a workflow is enabled that can have done
 // something.
 func (d *Deps) addActivity() {
-	if d.Operations != nil && slices.ContainsFunc(d.Tools, func(t Tool) bool { return t.flow() != nil && d.Permits.on(t.Part.Workflow) }) {
-		d.Tools = append(d.Tools, activity())
+	there := slices.ContainsFunc(d.Tools, func(t Tool) bool { return t.Name == activityName })
+	if !there && d.Operations != nil && slices.ContainsFunc(d.Tools, func(t Tool) bool { return t.flow() != nil && d.Permits.on(t.Part.Workflow) }) {
+		d.Tools = append(d.Tools, Activity())
 	}
 }

@@ -62,7 +62,8 @@ func catalogue() (*mcp.Server, *surface.Contract, error) {
 		return nil, nil, err
 	}
 	surface.Seal(server, static(discordtools.Resources(discordtools.Config{}))...)
-	contract, err := surface.NewContract(discordtools.Tools(nowhere{}))
+	tools := discordtools.Tools(nowhere{})
+	contract, err := surface.NewContract(tools, discordtools.Toolsets(tools))
 	return server, contract, err
 }
 

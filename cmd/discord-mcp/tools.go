@@ -51,7 +51,7 @@ settings, unless --selected asks for the tools that they leave.`}
 			return !slices.ContainsFunc(listed, func(l *mcp.Tool) bool { return l.Name == t.Name })
 		})
 		if *asContract {
-			contract, err := surface.NewContract(tools)
+			contract, err := surface.NewContract(tools, discordtools.Toolsets(tools))
 			if err != nil {
 				return err
 			}

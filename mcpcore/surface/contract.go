@@ -50,16 +50,20 @@ type Workflow struct {
 	Companions []string `json:"companions"` // sorted
 }
 
-// NewContract is the contract of the tools under the policies. The error joins
+// NewContract is the contract of the tools under the policies. toolsets are those
+// that they can be picked by; nil is [All] of the tools. The error joins
 // everything that is wrong with their declarations as a whole, such as a plan that
 // nothing executes, and names the tools.
-func NewContract(tools []mcpcore.Tool, policies ...mcpcore.Policy) (*Contract, error) {
+func NewContract(tools []mcpcore.Tool, toolsets []Toolset, policies ...mcpcore.Policy) (*Contract, error) {
 	if problems := faults(tools); len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
+	if toolsets == nil {
+		toolsets = All(tools)
+	}
 	c := &Contract{workflows: workflows(tools)}
 	for i := range tools {
-		c.tools = append(c.tools, access(&tools[i], c.workflows, policies))
+		c.tools = append(c.tools, access(&tools[i], c.workflows, toolsets, policies))
 	}
 	slices.SortFunc(c.tools, func(a, b Access) int { return strings.Compare(a.Name, b.Name) })
 	c.manifest = sync.OnceValue(c.writeManifest)

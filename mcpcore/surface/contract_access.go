@@ -86,9 +86,9 @@ type Gate struct {
 	Preconditions []string `json:"preconditions"` // the tool's own by name, in the order in which they are checked
 }
 
-func access(t *mcpcore.Tool, of []Workflow, policies []mcpcore.Policy) Access {
+func access(t *mcpcore.Tool, of []Workflow, toolsets []Toolset, policies []mcpcore.Policy) Access {
 	return Access{
-		Name: t.Name, Class: ClassOf(t), Toolset: toolsetOf(t), Workflow: membership(t, of),
+		Name: t.Name, Class: ClassOf(t), Toolset: home(t, toolsets), Workflow: membership(t, of),
 		Effect: t.Effect.String(), Repeatable: t.Repeatable,
 		Authentication: authentication(t), TargetScope: t.Scope.String(), IdentityLock: t.NeedsLock(), CrossesGuilds: t.Crosses,
 		Permissions: permissions(t), Outranks: t.Outranks, Intents: t.Intents.Names(),

@@ -60,15 +60,3 @@ func ClassOf(t *mcpcore.Tool) Class {
 	}
 	return LiveRead
 }
-
-// toolsetOf is the toolset that a tool is switched on with: its workflow's, or
-// its category's; "" for a tool that has neither.
-func toolsetOf(t *mcpcore.Tool) string {
-	switch {
-	case t.Part.Workflow != "":
-		return t.Part.Workflow
-	case t.Category != "":
-		return "category:" + t.Category
-	}
-	return ""
-}

@@ -62,7 +62,7 @@ func workflow() []mcpcore.Tool {
 
 func contract(t *testing.T, tools []mcpcore.Tool, policies ...mcpcore.Policy) *surface.Contract {
 	t.Helper()
-	c, err := surface.NewContract(tools, policies...)
+	c, err := surface.NewContract(tools, nil, policies...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestTopology(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := surface.NewContract(row.tools)
+			_, err := surface.NewContract(row.tools, nil)
 			switch {
 			case row.want == "" && err != nil:
 				t.Error(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -207,6 +208,12 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	var contract *surface.Contract
 	tools, err = deps.Config.selected(tools)
 	problems = append(problems, err)
+	deps.Permits.Permits = maps.Clone(deps.Permits.Permits)
+	for _, w := range reviewed { // what the toolsets leave out is permitted to nobody
+		if !slices.ContainsFunc(tools, func(t mcpcore.Tool) bool { return t.Part.Workflow == w.Name }) {
+			delete(deps.Permits.Permits, w.Name)
+		}
+	}
 	if deps.Operations != nil && slices.ContainsFunc(tools, func(t mcpcore.Tool) bool { return deps.Permits.Permits[t.Part.Workflow].Enabled }) {
 		tools = append(slices.Clone(tools), mcpcore.Activity())
 	}

@@ -198,6 +198,10 @@ type PolicyScope struct {
 	Name string // in the policy: "guilds", "roles"
 	Arg  string // the argument that must be in it: a text or a list of texts; "" when Plan asks [Call.Permitted] itself
 	Doc  string // for operators: "roles that may be deleted"
+
+	// Pattern is what an item looks like in a policy document, where it is not an
+	// id of 17 to 20 digits: a regular expression over the whole text.
+	Pattern string
 }
 
 // PolicyLimit is a bound that an operator's policy may set for a workflow.

@@ -214,6 +214,11 @@ func (o *Operation[In, State]) fault(noun string) error {
 			problem("the scope %q speaks of %q, which is not an argument", s.Name, s.Arg)
 		}
 	}
+	for _, s := range o.Scopes {
+		if _, err := regexp.Compile(s.Pattern); err != nil {
+			problem("the pattern of the scope %q: %w", s.Name, err)
+		}
+	}
 	for _, l := range o.Limits {
 		if l.Name == "" || l.Default < 0 || l.Max < l.Default {
 			problem("the limit %q is not between 0 and its maximum", l.Name)

@@ -204,7 +204,9 @@ func TestReviewedStyleHoldsForDiscovery(t *testing.T) {
 // is the one that the access contract tells.
 func TestToolsetHoldsTheWholeWorkflow(t *testing.T) {
 	t.Parallel()
-	d := serve(t, discordtools.Config{Toolsets: []string{"role-deletion", "category:polls"}}, keepers())
+	both := keepers()
+	both.Permits["channel-creation"] = mcpcore.Permit{Enabled: true} // which the toolsets leave out
+	d := serve(t, discordtools.Config{Toolsets: []string{"role-deletion", "category:polls"}}, both)
 	there := d.listed()
 	for _, name := range []string{"plan_role_deletion", "execute_role_deletion", "audit_role_deletion", "list_activity", "polls_get_voters"} {
 		if !there[name] {

@@ -65,7 +65,7 @@ func roleOrdering(rest discordtools.REST) mcpcore.Workflow {
 			them must be an ordinary role below the bot's highest that the bot does not hold.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope, Needs: discord.ManageRoles,
 		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds in which roles may be moved"}},
-		Companions: []mcpcore.Tool{companion(rest, mcpcore.Tool{
+		Audits: []mcpcore.Tool{companion(rest, mcpcore.Tool{
 			Name: "audit_role_order", Title: "Look at the order of roles", Category: "role-ordering",
 			Doc:   "Lists the roles of a guild from the highest to @everyone, with how many hold each and why one cannot be moved.",
 			Scope: mcpcore.GuildScope, Needs: discord.ManageRoles, Routes: append(slices.Clone(standingRoutes), routeMemberCounts),

@@ -43,6 +43,13 @@ func (d *Discord) AddBan(in discord.GuildID, b Ban) {
 	g.ban(b)
 }
 
+// LiftBan lifts a user's ban.
+func (d *Discord) LiftBan(in discord.GuildID, u discord.UserID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(known(d.world.guilds, in).bans, u)
+}
+
 // Bans lists a guild's bans by the users' ids.
 func (d *Discord) Bans(in discord.GuildID) []Ban {
 	d.mu.Lock()

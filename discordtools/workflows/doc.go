@@ -21,6 +21,7 @@ import (
 // All are Discord's workflows on a client. None runs before a policy enables it.
 func All(rest discordtools.REST) []mcpcore.Workflow {
 	return []mcpcore.Workflow{
+		bulkGuildBan(rest),
 		channelCreation(rest),
 		channelDeletion(rest),
 		channelMetadataChange(rest),

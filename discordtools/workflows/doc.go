@@ -42,5 +42,6 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		webhookChange(rest),
 		webhookCreation(rest),
 		webhookDeletion(rest),
+		threadGovernanceChange(rest),
 	}
 }

@@ -108,18 +108,22 @@ func (k *core) server(full bool) *mcp.Server {
 	return server
 }
 
-// group finds what is shown together or not at all: the tools of a workflow.
+// group finds what is shown together: the tools of a workflow, which nobody gets
+// to see in part, and its audits with them. An audit is also there by itself.
 func (k *core) group() {
-	workflows := map[string][]*bound{}
+	whole, audits := map[string][]*bound{}, map[string][]*bound{}
 	for _, b := range k.order {
-		if p := b.tool.Part; p.Together() {
-			workflows[p.Workflow] = append(workflows[p.Workflow], b)
+		switch p := b.tool.Part; {
+		case p.Together():
+			whole[p.Workflow] = append(whole[p.Workflow], b)
+		case p.Role == Audit:
+			audits[p.Workflow] = append(audits[p.Workflow], b)
 		}
 	}
 	for i, b := range k.order {
 		b.group = k.order[i : i+1]
 		if p := b.tool.Part; p.Together() {
-			b.group = workflows[p.Workflow]
+			b.group, b.audits = whole[p.Workflow], audits[p.Workflow]
 		}
 	}
 }
@@ -152,7 +156,8 @@ type bound struct {
 	preconditions []Precondition
 	person        bool     // a person must approve its calls
 	opening       bool     // a session begins with it
-	group         []*bound // what is shown together: itself, or the tools of its workflow
+	group         []*bound // what is shown together or not at all: itself, or the tools of its workflow
+	audits        []*bound // what is shown with them where it can be
 
 	hiding, defining sync.Once
 	unseen           bool

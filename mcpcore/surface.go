@@ -48,8 +48,8 @@ func (s *surface) reveal(names []string) (fresh []string) {
 		if b == nil || b.hidden() {
 			continue
 		}
-		for _, b := range b.group {
-			if !s.shown[b] {
+		for _, b := range slices.Concat(b.group, b.audits) {
+			if !s.shown[b] && !b.hidden() {
 				s.show(b)
 				fresh = append(fresh, b.tool.Name)
 			}

@@ -77,9 +77,9 @@ func TestChannelFieldsThatAreNotAsWritten(t *testing.T) {
 	t.Parallel()
 	const edit, read = "PATCH /channels/{channel_id}", "GET /channels/{channel_id}"
 	s := metadata()
-	s.with(edit, `"rate_limit_per_user":5`, `"rate_limit_per_user":6`).ends(t, "another value", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
-	s.with(edit, `"type":0`, `"type":5`).ends(t, "another type", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
-	s.with(edit, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`).ends(t, "another guild", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
+	s.answering(edit, `"rate_limit_per_user":5`, `"rate_limit_per_user":6`).ends(t, "another value", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
+	s.answering(edit, `"type":0`, `"type":5`).ends(t, "another type", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
+	s.answering(edit, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`).ends(t, "another guild", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
 	s.after(read, `canary-topic`, `something else`).ends(t, "another topic", "", "completed-with-drift", mcpcore.StatusCompleted)
 	s.after(read, `"flags":0`, `"flags":1`).ends(t, "another field", "", "completed-with-drift", mcpcore.StatusCompleted)
 }

@@ -51,8 +51,8 @@ func (l replaced) Do(ctx context.Context, r discordtools.Request) (*discordtools
 	return res, err
 }
 
-// with is the scene, with from written as to in the answers of a route.
-func (s scene) with(route, from, to string) scene {
+// answering is the scene, with from written as to in the answers of a route.
+func (s scene) answering(route, from, to string) scene {
 	s.REST = func(rest discordtools.REST) discordtools.REST { return replaced{rest, route, from, to, nil} }
 	return s
 }
@@ -77,23 +77,8 @@ func (s scene) ends(t *testing.T, name string, code mcpcore.Code, status string,
 // sends executes the scene with other arguments and wants these writes.
 func (s scene) sends(t *testing.T, args string, lines ...string) {
 	t.Helper()
-	var d *sandbox.Discord
-	before := s.Before
-	s.Args, s.Before = args, func(made *sandbox.Discord) {
-		if d = made; before != nil {
-			before(d)
-		}
-	}
-	if e, r := s.once(t); e.Status != "completed" || r.Verification != mcpcore.Match {
-		t.Errorf("%s: it answers %+v and keeps %+v", args, e, r)
-	}
-	var got []string
-	for _, w := range d.Writes() {
-		got = append(got, line(w))
-	}
-	if strings.Join(got, "\n") != strings.Join(lines, "\n") {
-		t.Errorf("%s sends\n\t%s\nwant\n\t%s", args, strings.Join(got, "\n\t"), strings.Join(lines, "\n\t"))
-	}
+	s.Args = args
+	s.writes(t, lines...)
 }
 
 // plans is what the scene's plan tells, or another of its reading tools.

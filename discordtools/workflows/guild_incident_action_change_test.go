@@ -33,7 +33,7 @@ func locking() (s scene, until time.Time) {
 				{Name: "permissions that nobody knows", Code: mcpcore.CodePlanRefused, Reason: "unknown-permissions", Before: allow(discord.ManageGuild | 1<<62)},
 			},
 		},
-		Route: "PUT /guilds/{guild_id}/incident-actions", ReadBack: "GET /guilds/{guild_id}", Skip: 8, Now: now,
+		Route: "PUT /guilds/{guild_id}/incident-actions", ReadBack: "GET /guilds/{guild_id}", Skip: 8, Clock: func() time.Time { return now },
 		Before: func(d *sandbox.Discord) {
 			d.ChangeGuild(sandbox.DemoGuild, func(g *sandbox.Guild) { g.DMsOffTill = now.Add(time.Hour) })
 		},

@@ -12,7 +12,7 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
 )
 
-func ordering() scene {
+func orderOfRoles() scene {
 	of := func(role discord.RoleID, placement string, anchor discord.RoleID) string {
 		return `{"guildId":"1200000000000000001","roleId":"` + string(role) + `","placement":"` + placement + `","anchorRoleId":"` + string(anchor) + `","auditReason":"canary-reason"}`
 	}
@@ -49,7 +49,7 @@ func ordering() scene {
 
 func TestRoleOrdering(t *testing.T) {
 	t.Parallel()
-	s := ordering()
+	s := orderOfRoles()
 	s.Refusals[2].Before = world(func(d *sandbox.Discord) {
 		d.AddRole(sandbox.DemoGuild, sandbox.Role{ID: "1200000000000000297", Name: "a shop", Managed: true, Position: 4})
 	})
@@ -65,11 +65,11 @@ func TestRoleOrderingPlaces(t *testing.T) {
 		{"205", "above", "204", `[{"id":"1200000000000000205","position":3},{"id":"1200000000000000204","position":2},{"id":"1200000000000000206","position":1}]`},
 		{"205", "below", "204", `[{"id":"1200000000000000205","position":2},{"id":"1200000000000000206","position":1}]`},
 	} {
-		s := ordering()
+		s := orderOfRoles()
 		s.Args = `{"guildId":"1200000000000000001","roleId":"1200000000000000` + row.role + `","placement":"` + row.placement + `","anchorRoleId":"1200000000000000` + row.anchor + `"}`
-		s.sends(t, roles+row.want)
+		s.writes(t, roles+row.want)
 	}
-	s := ordering()
+	s := orderOfRoles()
 	s.Args = `{"guildId":"1200000000000000001","roleId":"1200000000000000203","placement":"above","anchorRoleId":"1200000000000000204"}`
 	if e, _ := s.once(t); e.Status != "already-current" || e.Writes != 0 {
 		t.Errorf("a role that is there is answered %+v", e)
@@ -78,10 +78,10 @@ func TestRoleOrderingPlaces(t *testing.T) {
 
 func TestRoleOrderingReadsBackAll(t *testing.T) {
 	t.Parallel()
-	ordering().afterWrite(func(d *sandbox.Discord) {
+	orderOfRoles().afterWrite(func(d *sandbox.Discord) {
 		d.AddMember(sandbox.DemoGuild, sandbox.Member{User: sandbox.DemoNewcomer, Roles: []discord.RoleID{sandbox.DemoMutedRole}})
 	}).drifts(t, "holders")
-	e, r := ordering().afterWrite(func(d *sandbox.Discord) { d.AddRole(sandbox.DemoGuild, sandbox.Role{Name: "another"}) }).once(t)
+	e, r := orderOfRoles().afterWrite(func(d *sandbox.Discord) { d.AddRole(sandbox.DemoGuild, sandbox.Role{Name: "another"}) }).once(t)
 	if e.Code != mcpcore.CodeOutcomeUnknown || r.Status != mcpcore.StatusUncertain {
 		t.Errorf("another order is answered %+v and kept as %+v", e, r)
 	}
@@ -93,7 +93,7 @@ func TestRoleOrderingKnowsRoles(t *testing.T) {
 	for field, want := range map[string]mcpcore.Code{
 		`"guild_only":true`: mcpcore.CodePlanRefused, `"tags":{"guild_connections":null}`: mcpcore.CodePlanRefused, `"description":null`: "",
 	} {
-		s := ordering()
+		s := orderOfRoles()
 		s.REST = func(rest discordtools.REST) discordtools.REST { return saying{rest, field} }
 		if e, _ := s.once(t); e.Code != want || want != "" && e.Writes != 0 {
 			t.Errorf("%s is answered %+v", field, e)

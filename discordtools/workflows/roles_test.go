@@ -58,16 +58,16 @@ func (s scene) drifts(t *testing.T, want ...string) {
 	}
 }
 
-// sends wants the scene to be done with these writes.
-func (s scene) sends(t *testing.T, want ...string) {
+// writes wants the scene to be done with these writes.
+func (s scene) writes(t *testing.T, want ...string) {
 	t.Helper()
 	var d *sandbox.Discord
-	e, _ := s.observed(func(made *sandbox.Discord) { d = made }).once(t)
+	e, kept := s.observed(func(made *sandbox.Discord) { d = made }).once(t)
 	var got []string
 	for _, r := range d.Writes() {
 		got = append(got, line(r))
 	}
-	if e.Status != "completed" || !slices.Equal(got, want) {
+	if e.Status != "completed" || kept.Verification != mcpcore.Match || !slices.Equal(got, want) {
 		t.Errorf("it answers %+v and sends\n\t%s\nwant\n\t%s", e, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
 }

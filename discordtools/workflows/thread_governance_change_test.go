@@ -140,9 +140,9 @@ func TestThreadThatIsNotAsWritten(t *testing.T) {
 	open := func(s scene, name string) {
 		s.ends(t, name, mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
 	}
-	open(s.with(s.Route, `"type":11`, `"type":12`), "another type")
-	open(s.with(s.Route, `canary-name`, `something else`), "another name")
-	open(s.with(s.Route, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`), "another guild")
+	open(s.answering(s.Route, `"type":11`, `"type":12`), "another type")
+	open(s.answering(s.Route, `canary-name`, `something else`), "another name")
+	open(s.answering(s.Route, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`), "another guild")
 	open(s.after(s.ReadBack, `canary-name`, `something else`), "another name read back")
 	s.after(s.ReadBack, `canary-name`, `Canary-Name`).ends(t, "a name written otherwise", "", "completed-with-drift", mcpcore.StatusCompleted)
 	s.after(s.ReadBack, `"locked":false`, `"locked":true`).ends(t, "locked meanwhile", "", "completed-with-drift", mcpcore.StatusCompleted)

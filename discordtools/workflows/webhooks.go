@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	routeChannelWebhooks = "GET /channels/{channel_id}/webhooks"
-	channelWebhooks      = 15 // of one channel
-	incoming             = 1  // the type of webhooks that post with a token
+	channelWebhooks = 15 // of one channel
+	incoming        = 1  // the type of webhooks that post with a token
 )
 
 // webhookTypes are the channels that have webhooks.

@@ -110,7 +110,7 @@ func TestWebhookTokenIsNotTold(t *testing.T) {
 	}
 }
 
-func moving() scene {
+func movingWebhook() scene {
 	more := `"webhookId":"` + string(someHook) + `","name":"canary-new","destinationChannelId":"` + string(sandbox.DemoShowcase) + `","auditReason":"canary-reason"`
 	to := func(name string, to discord.ChannelID, code mcpcore.Code, reason string, before func(*operationtest.World)) operationtest.Refusal {
 		return operationtest.Refusal{Name: name, Args: in(sandbox.DemoGeneral, `"webhookId":"`+string(someHook)+`","destinationChannelId":"`+string(to)+`"`),
@@ -152,14 +152,14 @@ func moving() scene {
 
 func TestWebhookChange(t *testing.T) {
 	t.Parallel()
-	s := moving()
+	s := movingWebhook()
 	s.Settle = nil // a webhook that moved is not in its source any more
 	s.run(t)
 }
 
 func TestWebhookRename(t *testing.T) {
 	t.Parallel()
-	s := moving()
+	s := movingWebhook()
 	s.Args = in(sandbox.DemoGeneral, `"webhookId":"`+string(someHook)+`","name":"canary-new","destinationChannelId":"`+string(sandbox.DemoGeneral)+`"`)
 	s.Sends, s.Refusals, s.Skip = []string{`PATCH /webhooks/1200000000000000711 {"name":"canary-new"}`}, nil, 4
 	s.run(t)
@@ -205,8 +205,8 @@ func TestWebhooksThatChangeMeanwhile(t *testing.T) {
 		drift  string
 	}{
 		"another is made after a creation": {hooking(), nil, 5, anotherHook, "completed-with-drift", "[webhooks]"},
-		"another is made after a move":     {moving(), addHook, 10, anotherHook, "completed-with-drift", "[sourceWebhooks]"},
-		"it is moved on": {moving(), addHook, 9, func(d *sandbox.Discord) { d.MoveWebhook(someHook, sandbox.DemoRules) },
+		"another is made after a move":     {movingWebhook(), addHook, 10, anotherHook, "completed-with-drift", "[sourceWebhooks]"},
+		"it is moved on": {movingWebhook(), addHook, 9, func(d *sandbox.Discord) { d.MoveWebhook(someHook, sandbox.DemoRules) },
 			"outcome-uncertain", "[]"},
 	} {
 		var d *sandbox.Discord

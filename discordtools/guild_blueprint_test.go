@@ -1,10 +1,13 @@
 package discordtools_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
@@ -269,5 +272,57 @@ func TestBlueprintPlanRefuses(t *testing.T) {
 		if a.code != mcpcore.CodeValidation {
 			t.Errorf("%s: %s", tool, a.data)
 		}
+	}
+}
+
+// Progress is told before each operation.
+func TestBlueprintApplyTellsItsProgress(t *testing.T) {
+	t.Parallel()
+	world := sandbox.New(sandbox.Options{})
+	guild := world.AddGuild(sandbox.Guild{Name: "Empty"}, discord.ViewChannel)
+	role := world.AddRole(guild, sandbox.Role{Name: "Bot", Permissions: discord.Administrator})
+	world.AddMember(guild, sandbox.Member{User: sandbox.BotID, Roles: []discord.RoleID{role}})
+	server, err := discordtools.BuildServer(discordtools.Deps{
+		Session: world.Session(), Config: discordtools.Config{Armed: true, ExpectedBot: sandbox.BotID, AllowedGuilds: []discord.GuildID{guild}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ct, st := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), st, nil); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan string, 16)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			told <- fmt.Sprintf("%v/%v %s", r.Params.Progress, r.Params.Total, r.Params.Message)
+		},
+	}).Connect(t.Context(), ct, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	b := &builder{&bench{T: t, mcp: session, world: world}, guild}
+	p := b.plan(`{"blueprint":{"schema_version":"guild_blueprint.v1","roles":[{"key":"a","name":"A"},{"key":"b","name":"B"}]}}`)
+	params := &mcp.CallToolParams{Name: "guild_blueprint_apply", Arguments: json.RawMessage(b.applyArgs(p) + `,"__confirm":true}`)}
+	params.SetProgressToken("p")
+	if _, err := session.CallTool(t.Context(), params); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`0/2 create role "B"`, `1/2 create role "A"`} {
+		if got := <-told; got != want {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	}
+}
+
+// With an approval by a person switched on, a plan acts once for each approval.
+func TestBlueprintApplyAsksAPerson(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(t, func(d *discordtools.Deps) { d.Config.Person = discordtools.PersonGated })
+	p := b.plan(`{"blueprint":{"schema_version":"guild_blueprint.v1","roles":[{"key":"a","name":"A"}]}}`)
+	a := b.call("guild_blueprint_apply", b.applyArgs(p)+`,"__confirm":true}`)
+	if a.code != mcpcore.CodeHumanRequired || len(b.world.Writes()) > 0 {
+		t.Errorf("without a person it answers %s", a.data)
 	}
 }

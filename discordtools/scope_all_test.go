@@ -256,7 +256,11 @@ var looksAtTemplates = []string{"guild_blueprint_compile", "guild_blueprint_plan
 // TestInvitesAreTyped: a code is no snowflake, so no pattern gives it away.
 func TestInvitesAreTyped(t *testing.T) {
 	t.Parallel()
+	looks := []string{"templates_recommend", "guild_blueprint_compile", "guild_blueprint_plan"} // at other people's templates, and does nothing there
 	for _, tool := range tools(t) {
+		if slices.Contains(looks, tool.Name) {
+			continue
+		}
 		for _, route := range tool.Routes {
 			for parameter, kinds := range map[string][]discord.Kind{
 				"/invites/{code}": {discord.KindInvite}, "/guilds/templates/{code}": {discord.KindTemplate},

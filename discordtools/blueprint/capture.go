@@ -26,7 +26,7 @@ func Capture(ctx context.Context, conn Conn, id discord.GuildID, bot discord.Use
 		return nil, err
 	}
 	for _, c := range g.Channels {
-		if c.Type != discord.GuildText && c.Type != discord.GuildAnnouncement || !g.readable(c) {
+		if c.Type != discord.GuildText && c.Type != discord.GuildAnnouncement || !g.inChannel(c).Has(discord.ViewChannel|discord.ReadMessageHistory) {
 			continue
 		}
 		if err := g.readHistory(ctx, conn, c.ID, nil, pageSize); err != nil {
@@ -34,16 +34,6 @@ func Capture(ctx context.Context, conn Conn, id discord.GuildID, bot discord.Use
 		}
 	}
 	return g.capture(), nil
-}
-
-// readable reports whether the bot may read the messages of a channel.
-func (g *Guild) readable(c liveChannel) bool {
-	_, base := g.rank()
-	over := make([]discord.Overwrite, len(c.Overwrites))
-	for i, o := range c.Overwrites {
-		over[i] = discord.Overwrite{ID: o.ID, Type: o.Type, Allow: o.Allow.set(), Deny: o.Deny.set()}
-	}
-	return discord.InChannel(base, g.Settings.ID, g.Bot.ID, g.Bot.Roles, over).Has(discord.ViewChannel | discord.ReadMessageHistory)
 }
 
 // capturer writes a guild as a document.

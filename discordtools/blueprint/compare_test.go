@@ -97,6 +97,26 @@ func TestCompare(t *testing.T) {
 			does: []string{"create channel:c0:ensure", "create channel:c1:ensure", "create channel:c2:ensure", "create channel:c3:ensure", "create channel:c4:ensure",
 				"create channel:c5:ensure", "create channel:c6:ensure", "update guild:guild:ensure", "update onboarding:onboarding:ensure"},
 			blocked: []string{"ONBOARDING_REQUIREMENTS"}},
+		"a channel that the bot cannot read back": {
+			members: `"channels":[{"key":"c","name":"c","type":"text"}],"components_v2":{"publications":[{"key":"p","channel_key":"c","components":[{"type":10,"content":"x"}]}]}`,
+			rights:  discord.ManageChannels | discord.ManageRoles,
+			setup: func(s *site) {
+				s.world.AddChannel(sandbox.Channel{Guild: s.guild, Name: "c", Overwrites: []discord.Overwrite{{ID: discord.OverwriteID(s.guild), Deny: discord.ReadMessageHistory}}})
+			}, blocked: []string{"MISSING_PERMISSIONS"}},
+		"a message that was changed": {
+			members: `"channels":[{"key":"c","name":"c","type":"text"}],"components_v2":{"publications":[{"key":"p","channel_key":"c","components":[{"type":10,"content":"x"}]}]}`,
+			setup: func(s *site) {
+				s.build(doc(s.T, `"channels":[{"key":"c","name":"c","type":"text"}],"components_v2":{"publications":[{"key":"p","channel_key":"c","components":[{"type":10,"content":"y"}]}]}`))
+				s.world.ResetRequests()
+			}, blocked: []string{"RESOURCE_CONFLICT"}},
+		"a channel with too many messages": {
+			members: `"channels":[{"key":"c","name":"c","type":"text"}],"components_v2":{"publications":[{"key":"p","channel_key":"c","components":[{"type":10,"content":"x"}]}]}`,
+			setup: func(s *site) {
+				c := s.world.AddChannel(sandbox.Channel{Guild: s.guild, Name: "c"})
+				for range 1000 {
+					s.world.AddMessage(c, sandbox.Message{Content: "x"})
+				}
+			}, blocked: []string{"PUBLICATION_HISTORY_INCOMPLETE"}},
 		"roles out of order": {
 			members: `"roles":[{"key":"a","name":"A","color":5},{"key":"b","name":"B","color":5}]`,
 			setup: func(s *site) {

@@ -283,3 +283,13 @@ func (g *Guild) rank() (top *liveRole, may discord.Permissions) {
 	}
 	return top, discord.Base(g.Settings.Owner == g.Bot.ID, held...)
 }
+
+// inChannel is what the bot may do in a channel.
+func (g *Guild) inChannel(c liveChannel) discord.Permissions {
+	_, base := g.rank()
+	over := make([]discord.Overwrite, len(c.Overwrites))
+	for i, o := range c.Overwrites {
+		over[i] = discord.Overwrite{ID: o.ID, Type: o.Type, Allow: o.Allow.set(), Deny: o.Deny.set()}
+	}
+	return discord.InChannel(base, g.Settings.ID, g.Bot.ID, g.Bot.Roles, over)
+}

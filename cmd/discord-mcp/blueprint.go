@@ -185,7 +185,7 @@ func readBlueprint(file string) (*blueprint.Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // it was only read
 		in = f
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, blueprint.MaxBytes+1))
@@ -225,7 +225,7 @@ func openSite(ctx context.Context, inSandbox bool, guild string) (site, error) {
 	if inSandbox {
 		options.Sandbox = sandbox.Demo()
 	}
-	deps, done, err := boot.Deps(config, options)
+	deps, done, err := boot.Deps(config, options) //nolint:contextcheck // what it holds ends by done
 	if err != nil {
 		return site{}, errors.Join(err, done())
 	}

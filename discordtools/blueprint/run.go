@@ -2,7 +2,6 @@ package blueprint
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -213,10 +212,6 @@ func (r *run) one(ctx context.Context, op Operation) bool {
 		return false
 	}
 	id, err := r.step(within, r.draft, op, r.Plan.BlueprintID)
-	if behind := (*readError)(nil); errors.As(err, &behind) { // it was done
-		r.fail(ctx, op, err)
-		return false
-	}
 	if err != nil {
 		r.fail(ctx, op, err)
 		return false

@@ -201,19 +201,11 @@ func (f *Draft) reread(ctx context.Context, conn Conn, at map[string]string) err
 		func(ctx context.Context) error { return g.readWelcome(ctx, conn, at) },
 		func(ctx context.Context) error { return g.readRules(ctx, conn, at, f.Document) },
 	); err != nil {
-		return &readError{err}
+		return err // the next call finds that it was done
 	}
 	g.tidy()
 	return nil
 }
-
-// readError is a read that failed behind a write that was done.
-type readError struct{ cause error }
-
-func (e *readError) Error() string {
-	return "the write was done, and reading behind it failed: " + e.cause.Error()
-}
-func (e *readError) Unwrap() error { return e.cause }
 
 func (f *Draft) stepOnboarding(ctx context.Context, a *Applier, r Request) error {
 	r.Route = setOnboarding

@@ -130,13 +130,13 @@ func TestAnswerOfAPersonIsSpent(t *testing.T) {
 		t.Fatalf("no question: %+v, %v", asked, err)
 	}
 	p.InputResponses = mcp.InputResponseMap{"approve": yes()}
-	if got := say(t, s, p); !strings.Contains(got, "VALIDATION_FAILED") {
+	if got := invalid(t, s, p); !strings.Contains(got, "no question") {
 		t.Errorf("a forged answer: %s", got)
 	}
 	p.RequestState = asked.RequestState
 	changed := *p
 	changed.Arguments = json.RawMessage(strings.Replace(goodUpdate, "Fire", "Flood", 1))
-	if got := say(t, s, &changed); !strings.Contains(got, "VALIDATION_FAILED") {
+	if got := invalid(t, s, &changed); !strings.Contains(got, "no question") {
 		t.Errorf("other arguments: %s", got)
 	}
 	if d.runs() != nil {

@@ -34,8 +34,9 @@ const (
 //
 // Between the two runs the server keeps nothing: what binds the answer to the
 // call travels with the client, sealed. An answer that belongs to no question of
-// this server, or to other arguments, another tool or another principal, refuses
-// the call. The same answer can be given again until it expires; what may happen
+// this server, or to other arguments, another tool or another principal, or that
+// comes too late, refuses the call, as the protocol has it: with invalid params,
+// and not with a result. The same answer can be given again until it expires; what may happen
 // once only needs a [Ledger].
 type Question struct {
 	Name string // tells it from the call's other questions: a word in lower case
@@ -189,6 +190,10 @@ type reply struct {
 	response mcp.InputResponse // nil when the client did not answer
 }
 
+// errNoQuestion is the cause of a refusal that clients get as an error of the
+// protocol: they, and no model, carry states.
+var errNoQuestion = errors.New("the state is none of ours, was changed, is of another call, or is too old")
+
 // hear refuses a reply that is not to a question of exactly this call.
 func (c *Call) hear() error {
 	r := c.reply
@@ -203,7 +208,7 @@ func (c *Call) hear() error {
 	}
 	if !fits {
 		c.reply = nil
-		e := (&Error{Code: CodeValidation, Detail: "the answer that came with this call is to no question that this server asked about it, or came too late"}).
+		e := (&Error{Code: CodeValidation, Detail: "the answer that came with this call is to no question that this server asked about it, or came too late", Cause: errNoQuestion}).
 			WithHint("Make the call again without inputResponses and requestState.")
 		if c.tool.flow() != nil {
 			e.With("status", confirmationInvalid)

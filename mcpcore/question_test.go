@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -121,6 +122,22 @@ func say(t *testing.T, s *mcp.ClientSession, p *mcp.CallToolParams) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// invalid wants a call to be refused by the protocol, and gives what that says.
+func invalid(t *testing.T, s *mcp.ClientSession, p *mcp.CallToolParams) string {
+	t.Helper()
+	res, err := s.CallTool(t.Context(), p)
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || e.Code != jsonrpc.CodeInvalidParams {
+		t.Errorf("the protocol does not refuse it: %+v, %v", res, err)
+		return ""
+	}
+	var data struct{ Code mcpcore.Code }
+	if err := json.Unmarshal(e.Data, &data); err != nil || data.Code != mcpcore.CodeValidation {
+		t.Errorf("its data is %s, %v", e.Data, err)
+	}
+	return e.Message
 }
 
 func consultWith(args string) *mcp.CallToolParams {
@@ -261,7 +278,7 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 			row.p.Name = "consult"
 		}
 		before := runs.Load()
-		if got := say(t, s, &row.p); !strings.Contains(got, `"VALIDATION_FAILED"`) || !strings.Contains(got, "no question") {
+		if got := invalid(t, s, &row.p); !strings.Contains(got, "no question") || !strings.Contains(got, "without inputResponses") {
 			t.Errorf("%s: %s", row.name, got)
 		}
 		if runs.Load() != before {
@@ -300,7 +317,7 @@ func TestServersOfOneKeyTakeOver(t *testing.T) {
 		t.Errorf("the other server answers %s", got)
 	}
 	deps.StateKey = nil
-	if got := say(t, byHand(t, deps), p); !strings.Contains(got, "VALIDATION_FAILED") {
+	if got := invalid(t, byHand(t, deps), p); !strings.Contains(got, "no question") {
 		t.Errorf("a server of a random key answers %s", got)
 	}
 	deps.StateKey = []byte("short")

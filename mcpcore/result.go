@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/internal/canon"
@@ -182,6 +183,14 @@ func (e *Error) envelope() *mcp.CallToolResult {
 		Content:           []mcp.Content{&mcp.TextContent{Text: e.text(hint)}},
 		StructuredContent: json.RawMessage(data),
 	}
+}
+
+// invalidParams is the same as an error of the protocol, with the envelope as its
+// data.
+func (e *Error) invalidParams() error {
+	m, envelope := e.masked(), e.envelope()
+	data, _ := envelope.StructuredContent.(json.RawMessage)
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: m.Detail + ". " + m.Hint, Data: data}
 }
 
 func (e *Error) masked() *Error {

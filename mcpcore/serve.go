@@ -40,10 +40,14 @@ func (k *core) serve(s *surface, b *bound) mcp.ToolHandler {
 				Content: []mcp.Content{}, RequestState: state, InputRequests: mcp.InputRequestMap{q.Name: q.request()},
 			}, nil
 		}
-		if err != nil {
-			return asError(err).envelope(), nil
+		switch e := asError(err); {
+		case err == nil:
+			return res.reply(c), nil
+		case errors.Is(e, errNoQuestion):
+			return nil, e.invalidParams()
+		default:
+			return e.envelope(), nil
 		}
-		return res.reply(c), nil
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
@@ -153,9 +155,17 @@ func TestAnswerIsForItsQuestion(t *testing.T) {
 			t.Errorf("%s: got %q, want %q, and Discord got %q: %s", why, got.Code, code, sent, got.text)
 		}
 	}
-	try("in a first call", greet, "", yes, "VALIDATION_FAILED", "")
-	try("under a state that nobody sealed", greet, "bm9ib2R5IHNlYWxlZCB0aGlz", yes, "VALIDATION_FAILED", "")
-	try("for another text", `{"channel_id":"`+general+`","content":"hell"}`, first.RequestState, yes, "VALIDATION_FAILED", "")
+	for why, row := range map[string][2]string{
+		"in a first call":                  {greet, ""},
+		"under a state that nobody sealed": {greet, "bm9ib2R5IHNlYWxlZCB0aGlz"},
+		"for another text":                 {`{"channel_id":"` + general + `","content":"hell"}`, first.RequestState},
+	} {
+		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "messages_send", Arguments: json.RawMessage(row[0]), RequestState: row[1], InputResponses: yes})
+		e, ok := errors.AsType[*jsonrpc.Error](err)
+		if sent := wrote(world); !ok || e.Code != jsonrpc.CodeInvalidParams || !bytes.Contains(e.Data, []byte("VALIDATION_FAILED")) || sent != "" {
+			t.Errorf("%s: %+v, %v, and Discord got %q", why, res, err, sent)
+		}
+	}
 	try("none", greet, first.RequestState, nil, "HUMAN_APPROVAL_REQUIRED", "")
 	try("to another question", greet, first.RequestState, mcp.InputResponseMap{"approval": yes[name]}, "HUMAN_APPROVAL_REQUIRED", "")
 	for _, content := range []map[string]any{nil, {"approve": "true"}, {"approve": 1}, {"approve": nil}, {"Approve": true}, {"confirm": true}} {
@@ -196,7 +206,7 @@ func TestAnswerOfAnOlderClient(t *testing.T) {
 			forged := strings.Replace(call("forged", "channels_delete", closing), `"arguments"`,
 				`"requestState":"x","inputResponses":{"approve":{"action":"accept","content":{"approve":true}}},"arguments"`, 1)
 			p.send(forged)
-			if m := p.next(); m.Error != nil || !bytes.Contains(m.Result, []byte("VALIDATION_FAILED")) {
+			if m := p.next(); m.Error == nil || m.Error.Code != jsonrpc.CodeInvalidParams {
 				t.Errorf("an answer in a first call: %+v %s", m.Error, m.Result)
 			}
 			if sent := wrote(world); sent != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -237,6 +238,20 @@ func (p *play) send(s *mcp.ClientSession, call *mcp.CallToolParams) reply {
 	return p.read(res)
 }
 
+// invalid wants a call to be refused by the protocol because of its answer.
+func (p *play) invalid(s *mcp.ClientSession, call *mcp.CallToolParams, name string) {
+	p.Helper()
+	res, err := s.CallTool(p.Context(), call)
+	var data struct {
+		Code   mcpcore.Code
+		Status string
+	}
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || e.Code != jsonrpc.CodeInvalidParams || json.Unmarshal(e.Data, &data) != nil || data.Code != mcpcore.CodeValidation || data.Status != "confirmation-invalid" {
+		p.Errorf("%s: %+v, %v with %+v", name, res, err, data)
+	}
+}
+
 func (p *play) forged() {
 	s := p.connect(true)
 	good := p.ask(s)
@@ -254,13 +269,11 @@ func (p *play) forged() {
 	} {
 		call := *good
 		forge(&call)
-		if r := p.send(s, &call); r.code != mcpcore.CodeValidation || r.status != "confirmation-invalid" {
-			p.Errorf("%s: %s", name, r.raw)
-		}
+		p.invalid(s, &call, name)
 		p.untouched()
 	}
 	p.pass(mcpcore.MaxLifetime + time.Second)
-	p.want(p.send(s, good), mcpcore.CodeValidation, "confirmation-invalid")
+	p.invalid(s, good, "too late")
 	p.untouched()
 }
 

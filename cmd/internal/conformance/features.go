@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -33,21 +30,9 @@ func features(next mcp.MethodHandler) mcp.MethodHandler {
 			claim(res.Capabilities)
 		case *mcp.DiscoverResult:
 			claim(res.Capabilities)
-		case *mcp.CallToolResult:
-			if call, ok := req.(*mcp.CallToolRequest); ok && call.Params.RequestState != "" && forged(res) {
-				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the requestState is none of this server's"}
-			}
 		}
 		return res, nil
 	}
-}
-
-// forged reports whether the kernel refused a state that is none of its own. It
-// does so with a tool's error, which an agent can read and get over; the suite
-// takes a protocol's error alone for a refusal.
-func forged(res *mcp.CallToolResult) bool {
-	refusal, ok := res.StructuredContent.(json.RawMessage)
-	return ok && res.IsError && bytes.Contains(refusal, []byte("is to no question that this server asked"))
 }
 
 //nolint:staticcheck // logging is deprecated by 2026-07-28, and tested for the versions before

@@ -64,7 +64,7 @@ type HandlerOptions struct {
 
 	MaxBody     int64 // bytes of a request's body; 0 is 4 MiB
 	MaxInFlight int   // calls at once, and as many bodies that are being read; 0 is 16
-	MaxSessions int   // sessions of older clients and subscriptions of newer ones, together; 0 is 1000
+	MaxSessions int   // sessions of older clients and subscriptions of newer ones, together; 0 is 1000. One more ends its user's longest idle session
 
 	SessionTimeout time.Duration // after which a session without a request ends; 0 is half an hour
 	ReadTimeout    time.Duration // for the body of a request; 0 is 15 s

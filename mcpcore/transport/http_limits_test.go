@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -165,7 +163,7 @@ func TestHTTPClientSurvivesARefusal(t *testing.T) {
 	}
 }
 
-// TestHTTPTenThousandSessions opens them, is refused more, and finds all of it released when they have timed out. It
+// TestHTTPTenThousandSessions opens them, and finds all of it released when they have timed out. It
 // runs alone, since it counts the process's goroutines.
 func TestHTTPTenThousandSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -193,13 +191,14 @@ func TestHTTPTenThousandSessions(t *testing.T) {
 			}
 		}
 		fill()
-		if w := post(initialize); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		w := post(initialize) // in the place of an idle one
+		if w.Code != http.StatusOK {
 			t.Errorf("one more: %d %s", w.Code, w.Body)
 		}
+		one := w.Header().Get("Mcp-Session-Id")
 		if w := post(call("1", `{}`), modern...); w.Code != http.StatusOK {
 			t.Errorf("a call without session: %d %s", w.Code, w.Body)
 		}
-		one := slices.Collect(maps.Keys(ids))[0]
 		for range 4 { // one is used, and outlives the others
 			time.Sleep(40 * time.Second)
 			synctest.Wait()
@@ -227,6 +226,75 @@ func TestHTTPTenThousandSessions(t *testing.T) {
 		}
 		if grown := heap() - before; grown > 2<<20 {
 			t.Errorf("%d bytes are left of the second ten thousand", grown)
+		}
+	})
+}
+
+// Over the limit the longest idle session of the same user makes room, and nobody else's; without one it is 503.
+func TestHTTPIdleSessionMakesRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHandler(t, echo, transport.HandlerOptions{MaxSessions: 3, Verifier: users})
+		send := func(ctx context.Context, method, body, user, id string) *httptest.ResponseRecorder {
+			r := newRequest("http://localhost/mcp", body, "Authorization", "Bearer "+user, "Mcp-Session-Id", id).WithContext(ctx)
+			r.Method = method
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
+		}
+		begin := func(user string) (id string) {
+			t.Helper()
+			time.Sleep(time.Second)
+			w := send(t.Context(), http.MethodPost, initialize, user, "")
+			if w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") != "" {
+				return ""
+			}
+			if w.Code != http.StatusOK {
+				t.Fatalf("%s: %d %s", user, w.Code, w.Body)
+			}
+			return w.Header().Get("Mcp-Session-Id")
+		}
+		status := func(user, id string) int {
+			time.Sleep(time.Second)
+			return send(t.Context(), http.MethodPost, ping, user, id).Code
+		}
+		first, second, bens := begin("ana"), begin("ana"), begin("ben")
+		if got := status("ana", first); got != http.StatusOK { // so that it is the second that is idle for longest
+			t.Fatal(got)
+		}
+		third := begin("ana")
+		if got := status("ana", second); third == "" || got != http.StatusNotFound {
+			t.Errorf("the longest idle one answers %d; the new one is %q", got, third)
+		}
+		if begin("eva") != "" {
+			t.Error("somebody's session made room for another user")
+		}
+		for user, id := range map[string]string{"ana": third, "ben": bens} {
+			if got := status(user, id); got != http.StatusOK {
+				t.Errorf("one of %s answers %d", user, got)
+			}
+		}
+		if got := status("ana", first); got != http.StatusOK {
+			t.Errorf("the one that was used answers %d", got)
+		}
+
+		// A session whose client listens is not idle.
+		var streams sync.WaitGroup
+		ctx, leave := context.WithCancel(t.Context())
+		for _, id := range []string{first, third} {
+			streams.Go(func() { send(ctx, http.MethodGet, "", "ana", id) })
+		}
+		synctest.Wait()
+		if begin("ana") != "" {
+			t.Error("a session in use made room")
+		}
+		leave()
+		streams.Wait()
+		if begin("ana") == "" {
+			t.Error("afterwards there is no room")
+		}
+		if err := h.Shutdown(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -41,6 +41,7 @@ type session struct {
 	requests int          // being served
 	calls    []jsonrpc.ID // of them, those that wait for an answer
 	idle     *time.Timer  // runs while there is no request
+	since    time.Time    // when it last began to run; zero before the first request was served
 	closed   bool
 }
 
@@ -112,9 +113,9 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *message) {
 	s.transport.ServeHTTP(w, r)
 }
 
-// open begins a session; nil when there is no room.
+// open begins a session; nil when there is no room, also without the user's idle one.
 func (a *sessions) open(server *mcp.Server, user string) (*session, error) {
-	if !a.places.hold() {
+	if !a.places.hold() && (a.places.isStopping() || !a.evict(user) || !a.places.hold()) {
 		return nil, nil
 	}
 	id := rand.Text()
@@ -145,6 +146,21 @@ func (a *sessions) open(server *mcp.Server, user string) (*session, error) {
 		close(s.gone)
 	}()
 	return s, nil
+}
+
+// evict ends the one of a user's sessions that nobody has used for longest. It reports whether there was one.
+func (a *sessions) evict(user string) bool {
+	var longest *session
+	var since time.Time
+	for _, s := range a.list() {
+		if s.user != user {
+			continue
+		}
+		if at, idle := s.idleSince(); idle && (longest == nil || at.Before(since)) {
+			longest, since = s, at
+		}
+	}
+	return longest != nil && longest.end(true)
 }
 
 func (a *sessions) get(id string) *session {
@@ -197,29 +213,34 @@ func (s *session) leave(m *message) {
 	}
 	if s.requests == 0 && !s.closed {
 		s.idle.Reset(s.timeout)
+		s.since = time.Now()
 	}
+}
+
+// idleSince is since when nobody has used the session; idle is false while a request of it is served.
+func (s *session) idleSince() (at time.Time, idle bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.since, s.requests == 0 && !s.closed && !s.since.IsZero()
 }
 
 // expire ends a session that nobody used for too long.
-func (s *session) expire() {
-	s.mu.Lock()
-	used := s.requests > 0
-	s.mu.Unlock()
-	if !used {
-		s.close()
-	}
-}
+func (s *session) expire() { s.end(true) }
 
 // close ends the session: it is found no more, its calls are cancelled, its streams end. It waits for none of them.
-func (s *session) close() {
+func (s *session) close() { s.end(false) }
+
+// end closes the session, an idle one alone where that is asked for. It reports whether it did.
+func (s *session) end(idle bool) bool {
 	s.mu.Lock()
-	closed, calls := s.closed, slices.Clone(s.calls)
+	if s.closed || idle && s.requests > 0 {
+		s.mu.Unlock()
+		return false
+	}
+	calls := slices.Clone(s.calls)
 	s.closed = true
 	s.idle.Stop()
 	s.mu.Unlock()
-	if closed {
-		return
-	}
 	s.forget()
 	go func() {
 		for _, id := range calls {
@@ -227,6 +248,7 @@ func (s *session) close() {
 		}
 		_ = s.server.Close() // waits for the handlers
 	}()
+	return true
 }
 
 // cancel cancels a call as its client would: the SDK has no other way in. The call is answered.

@@ -22,6 +22,7 @@ import (
 func All(rest discordtools.REST) []mcpcore.Workflow {
 	return []mcpcore.Workflow{
 		bulkGuildBan(rest),
+		bulkMemberRoleChange(rest),
 		channelCreation(rest),
 		channelDeletion(rest),
 		channelMetadataChange(rest),

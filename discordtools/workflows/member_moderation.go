@@ -88,7 +88,7 @@ func memberModeration(rest discordtools.REST) mcpcore.Workflow {
 			var now member
 			err = r.get(ctx, routeMember, ofMember(in.GuildID, in.UserID), &now)
 			switch {
-			case in.Action == "kick" && gone(err):
+			case in.Action == "kick" && unknown(err, unknownMember, unknownUser):
 				return found, nil
 			case err != nil:
 				return found, err

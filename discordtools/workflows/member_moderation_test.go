@@ -113,6 +113,9 @@ func TestMemberModerationReadsBack(t *testing.T) {
 		"let off, and timed out": moderation().as(`"remove-timeout"`).observed(timedOut).afterWrite(timedOut),
 		"unbanned, and banned": moderation().as(`"unban"`).observed(func(d *sandbox.Discord) { d.AddBan(sandbox.DemoGuild, sandbox.Ban{User: sandbox.DemoNewcomer}) }).
 			afterWrite(func(d *sandbox.Discord) { d.AddBan(sandbox.DemoGuild, sandbox.Ban{User: sandbox.DemoNewcomer}) }),
+		"kicked, and the guild is gone": moderation().as(`"kick"`).afterWrite(func(d *sandbox.Discord) {
+			d.Inject(sandbox.Fault{Method: "GET", Route: "/guilds/{guild_id}/members/{user_id}", Status: 404})
+		}),
 	} {
 		s.Clock = time.Now
 		if e, r := s.once(t); e.Code != mcpcore.CodeOutcomeUnknown || r.Status != mcpcore.StatusUncertain || e.Writes != 1 {

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -13,6 +14,24 @@ const (
 	routeUser = "GET /users/{user_id}"
 	routeBan  = "GET /guilds/{guild_id}/bans/{user_id}"
 )
+
+// What Discord says where a member, a user or a ban is not there. That the guild is
+// not there is something else, and proves nothing.
+const (
+	unknownMember = 10007
+	unknownUser   = 10013
+	unknownBan    = 10026
+)
+
+// unknown reports whether Discord says one of these.
+func unknown(err error, what ...int) bool {
+	e, ok := errors.AsType[*mcpcore.Error](err)
+	if !ok {
+		return false
+	}
+	code, _ := e.Fields["discord_code"].(int)
+	return slices.Contains(what, code)
+}
 
 func ofMember(guild discord.GuildID, id discord.UserID) path {
 	return path{"guild_id": string(guild), "user_id": string(id)}
@@ -57,7 +76,7 @@ func (s *standing) seen(m member) (v *memberSeen, err error) {
 func (r *reads) member(ctx context.Context, s *standing, id discord.UserID) (*memberSeen, error) {
 	var m member
 	switch err := r.get(ctx, routeMember, ofMember(s.Guild.ID, id), &m); {
-	case gone(err):
+	case unknown(err, unknownMember, unknownUser):
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -90,7 +109,7 @@ func (r *reads) user(ctx context.Context, id discord.UserID) (name string, bot b
 		Bot      bool           `json:"bot"`
 	}
 	switch err := r.get(ctx, routeUser, path{"user_id": string(id)}, &u); {
-	case gone(err):
+	case unknown(err, unknownUser):
 		return "", false, refused("user-missing", "there is no user %s", id)
 	case err != nil:
 		return "", false, err
@@ -108,7 +127,7 @@ func (r *reads) banned(ctx context.Context, guild discord.GuildID, id discord.Us
 		} `json:"user"`
 	}
 	switch err := r.get(ctx, routeBan, ofMember(guild, id), &ban); {
-	case gone(err):
+	case unknown(err, unknownBan):
 		return false, nil
 	case err != nil:
 		return false, err

@@ -89,8 +89,8 @@ func roleOrdering(rest discordtools.REST) mcpcore.Workflow {
 			done := mcpcore.Written{ID: string(in.RoleID)}
 			var now []role
 			err := w.send(ctx, routeRolesMove, inGuild(in.GuildID), s.Moves, &now)
-			if err == nil && len(now) != len(s.Desired) {
-				err = fmt.Errorf("the answer has %d roles of %d", len(now), len(s.Desired))
+			if err == nil && !slices.Equal(order(now), s.Desired) {
+				err = errors.New("the answer has the roles in another order than was asked for")
 			}
 			return done, err
 		},

@@ -97,8 +97,8 @@ func TestDeletedChannelThatIsNotAsPlanned(t *testing.T) {
 	t.Parallel()
 	s := channelDeletion()
 	const list = "GET /guilds/{guild_id}/channels"
-	s.answering(s.Route, `"type":0`, `"type":2`).ends(t, "another type", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
-	s.answering(s.Route, `"id":"1200000000000000398"`, `"id":"1200000000000000313"`).ends(t, "another channel", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
+	s.answered(s.Route, `"type":0`, `"type":2`).ends(t, "another type", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
+	s.answered(s.Route, `"id":"1200000000000000398"`, `"id":"1200000000000000313"`).ends(t, "another channel", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
 	s.after(list, `"id":"1200000000000000313"`, `"id":"1200000000000000398"`).ends(t, "still there", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
 	s.after(list, `"position":7`, `"position":70`).ends(t, "another that moved", "", "completed-with-drift", mcpcore.StatusCompleted)
 }

@@ -64,22 +64,22 @@ func TestChannelFields(t *testing.T) {
 	t.Parallel()
 	s := metadata()
 	s.Permit.Scopes = map[string][]string{"channels": {string(sandbox.DemoGeneral), string(sandbox.DemoLounge), string(sandbox.DemoHelp)}}
-	s.sends(t, inGeneral+`"topic":null,"name":"general","nsfw":true}`, `PATCH /channels/1200000000000000313 {"nsfw":true,"topic":null}`)
-	s.sends(t, inGeneral+`"defaultThreadRateLimitPerUser":60,"defaultAutoArchiveDuration":60}`,
+	s.writes(t, inGeneral+`"topic":null,"name":"general","nsfw":true}`, `PATCH /channels/1200000000000000313 {"nsfw":true,"topic":null}`)
+	s.writes(t, inGeneral+`"defaultThreadRateLimitPerUser":60,"defaultAutoArchiveDuration":60}`,
 		`PATCH /channels/1200000000000000313 {"default_auto_archive_duration":60,"default_thread_rate_limit_per_user":60}`)
-	s.sends(t, `{"guildId":"1200000000000000001","channelId":"1200000000000000316","bitrate":96000,"userLimit":0,"rtcRegion":"rotterdam","videoQualityMode":2,"name":"Big Lounge"}`,
+	s.writes(t, `{"guildId":"1200000000000000001","channelId":"1200000000000000316","bitrate":96000,"userLimit":0,"rtcRegion":"rotterdam","videoQualityMode":2,"name":"Big Lounge"}`,
 		`PATCH /channels/1200000000000000316 {"bitrate":96000,"name":"Big Lounge","rtc_region":"rotterdam","user_limit":0,"video_quality_mode":2}`)
 	// Discord writes names its own way.
-	s.sends(t, inGeneral+`"name":"General Talk"}`, `PATCH /channels/1200000000000000313 {"name":"General Talk"}`)
+	s.writes(t, inGeneral+`"name":"General Talk"}`, `PATCH /channels/1200000000000000313 {"name":"General Talk"}`)
 }
 
 func TestChannelFieldsThatAreNotAsWritten(t *testing.T) {
 	t.Parallel()
 	const edit, read = "PATCH /channels/{channel_id}", "GET /channels/{channel_id}"
 	s := metadata()
-	s.answering(edit, `"rate_limit_per_user":5`, `"rate_limit_per_user":6`).ends(t, "another value", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
-	s.answering(edit, `"type":0`, `"type":5`).ends(t, "another type", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
-	s.answering(edit, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`).ends(t, "another guild", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
+	s.answered(edit, `"rate_limit_per_user":5`, `"rate_limit_per_user":6`).ends(t, "another value", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
+	s.answered(edit, `"type":0`, `"type":5`).ends(t, "another type", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
+	s.answered(edit, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`).ends(t, "another guild", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
 	s.after(read, `canary-topic`, `something else`).ends(t, "another topic", "", "completed-with-drift", mcpcore.StatusCompleted)
 	s.after(read, `"flags":0`, `"flags":1`).ends(t, "another field", "", "completed-with-drift", mcpcore.StatusCompleted)
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
 )
 
-func ordering() scene {
+func channelOrdering() scene {
 	return scene{
 		Subject: operationtest.Subject{
 			Workflow: "channel-ordering", Plan: "plan_channel_order", Execute: "execute_channel_order",
-			Args:     moving(sandbox.DemoShowcase, "above", sandbox.DemoGeneral),
+			Args:     ordered(sandbox.DemoShowcase, "above", sandbox.DemoGeneral),
 			Sends:    []string{`PATCH /guilds/1200000000000000001/channels [{"id":"1200000000000000314","position":0},{"id":"1200000000000000313","position":1},{"id":"1200000000000000315","position":2}]`},
 			Permit:   mcpcore.Permit{Enabled: true, Scopes: map[string][]string{"guilds": {string(sandbox.DemoGuild)}}},
 			Resource: string(sandbox.DemoShowcase), Secrets: []string{"canary", "Lighthouse", "general"},
@@ -31,7 +31,7 @@ func ordering() scene {
 	}
 }
 
-func moving(c discord.ChannelID, placement string, anchor discord.ChannelID) string {
+func ordered(c discord.ChannelID, placement string, anchor discord.ChannelID) string {
 	return `{"guildId":"1200000000000000001","channelId":"` + string(c) + `","placement":"` + placement + `","anchorId":"` + string(anchor) + `","auditReason":"canary-reason"}`
 }
 
@@ -47,13 +47,13 @@ func onlyIn(channels ...discord.ChannelID) func(d *sandbox.Discord) {
 
 func TestChannelOrdering(t *testing.T) {
 	t.Parallel()
-	s := ordering()
+	s := channelOrdering()
 	other := func(name, reason string, c, anchor discord.ChannelID, before func(d *sandbox.Discord)) operationtest.Refusal {
-		return operationtest.Refusal{Name: name, Args: moving(c, "below", anchor), Before: world(before), Code: mcpcore.CodePlanRefused, Reason: reason}
+		return operationtest.Refusal{Name: name, Args: ordered(c, "below", anchor), Before: world(before), Code: mcpcore.CodePlanRefused, Reason: reason}
 	}
 	nothing := func(*sandbox.Discord) {}
 	lacks := func(name string, anchor discord.ChannelID, in ...discord.ChannelID) operationtest.Refusal {
-		return operationtest.Refusal{Name: name, Args: moving(sandbox.DemoShowcase, "below", anchor), Before: world(onlyIn(in...)), Code: mcpcore.CodePermission}
+		return operationtest.Refusal{Name: name, Args: ordered(sandbox.DemoShowcase, "below", anchor), Before: world(onlyIn(in...)), Code: mcpcore.CodePermission}
 	}
 	s.Refusals = []operationtest.Refusal{
 		other("next to itself", "same", sandbox.DemoGeneral, sandbox.DemoGeneral, nothing),
@@ -79,27 +79,27 @@ func TestChannelOrdering(t *testing.T) {
 
 func TestChannelOrders(t *testing.T) {
 	t.Parallel()
-	s := ordering()
-	s.sends(t, moving(sandbox.DemoShowcase, "below", sandbox.DemoRules),
+	s := channelOrdering()
+	s.writes(t, ordered(sandbox.DemoShowcase, "below", sandbox.DemoRules),
 		`PATCH /guilds/1200000000000000001/channels [{"id":"1200000000000000311","position":0},{"id":"1200000000000000314","position":1,"lock_permissions":false,"parent_id":"1200000000000000301"},{"id":"1200000000000000312","position":2}]`)
-	s.sends(t, moving(sandbox.DemoCommunity, "above", sandbox.DemoInfo),
+	s.writes(t, ordered(sandbox.DemoCommunity, "above", sandbox.DemoInfo),
 		`PATCH /guilds/1200000000000000001/channels [{"id":"1200000000000000302","position":0},{"id":"1200000000000000301","position":1},{"id":"1200000000000000303","position":2},{"id":"1200000000000000304","position":3}]`)
-	s.sends(t, moving(sandbox.DemoLounge, "below", sandbox.DemoStage),
+	s.writes(t, ordered(sandbox.DemoLounge, "below", sandbox.DemoStage),
 		`PATCH /guilds/1200000000000000001/channels [{"id":"1200000000000000317","position":0},{"id":"1200000000000000316","position":1}]`)
 	// Out of its category.
 	s.Before = func(d *sandbox.Discord) {
 		d.AddChannel(sandbox.Channel{ID: spare, Guild: sandbox.DemoGuild, Name: "spare"})
 	}
-	s.sends(t, moving(sandbox.DemoShowcase, "above", spare),
+	s.writes(t, ordered(sandbox.DemoShowcase, "above", spare),
 		`PATCH /guilds/1200000000000000001/channels [{"id":"1200000000000000314","position":0,"lock_permissions":false,"parent_id":null},{"id":"1200000000000000398","position":1}]`)
 	// Without MANAGE_CHANNELS in the guild, it is enough in the categories.
 	s.Before = onlyIn(sandbox.DemoCommunity, sandbox.DemoGeneral, sandbox.DemoShowcase, sandbox.DemoHelp)
-	s.sends(t, s.Args, s.Sends...)
+	s.writes(t, s.Args, s.Sends...)
 }
 
 func TestChannelOrderThatIsNotAsWritten(t *testing.T) {
 	t.Parallel()
-	s := ordering()
+	s := channelOrdering()
 	s.after(s.ReadBack, `"position":0`, `"position":9`).ends(t, "another order", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
 	s.after(s.ReadBack, `"parent_id":"1200000000000000302"`, `"parent_id":"1200000000000000301"`).ends(t, "another category", mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
 	s.after(s.ReadBack, `"position":10`, `"position":100`).ends(t, "others that moved", "", "completed-with-drift", mcpcore.StatusCompleted)
@@ -108,7 +108,7 @@ func TestChannelOrderThatIsNotAsWritten(t *testing.T) {
 
 func TestChannelOrderAudit(t *testing.T) {
 	t.Parallel()
-	s := ordering()
+	s := channelOrdering()
 	s.Before = func(d *sandbox.Discord) {
 		onlyIn(sandbox.DemoCommunity)(d)
 		d.EditChannel(sandbox.DemoShowcase, func(c *sandbox.Channel) { c.Position = 7 })

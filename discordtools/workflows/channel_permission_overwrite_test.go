@@ -85,18 +85,18 @@ func TestChannelOverwrites(t *testing.T) {
 	t.Parallel()
 	s := overwriting()
 	const general = "/channels/1200000000000000313/permissions/"
-	s.sends(t, ofMuted+`"mode":"delete"}`, "DELETE "+general+"1200000000000000205")
-	s.sends(t, ofMember+`"mode":"update","deny":["SEND_MESSAGES"]}`, "PUT "+general+`1200000000000000104 {"type":1,"allow":"0","deny":"2048"}`)
+	s.writes(t, ofMuted+`"mode":"delete"}`, "DELETE "+general+"1200000000000000205")
+	s.writes(t, ofMember+`"mode":"update","deny":["SEND_MESSAGES"]}`, "PUT "+general+`1200000000000000104 {"type":1,"allow":"0","deny":"2048"}`)
 	// Who left can lose what is still there of them.
 	s.Before = func(d *sandbox.Discord) {
 		d.SetOverwrite(sandbox.DemoGeneral, discord.Overwrite{ID: discord.OverwriteID(sandbox.DemoReader), Type: discord.OverwriteMember})
 	}
-	s.sends(t, inGeneral+`"targetType":"member","targetId":"1200000000000000107","mode":"delete"}`, "DELETE "+general+"1200000000000000107")
+	s.writes(t, inGeneral+`"targetType":"member","targetId":"1200000000000000107","mode":"delete"}`, "DELETE "+general+"1200000000000000107")
 	// An administrator gives what others may not.
 	s.Before = func(d *sandbox.Discord) {
 		d.SetRolePermissions(sandbox.DemoGuild, sandbox.DemoBotRole, discord.Administrator)
 	}
-	s.sends(t, ofMember+`"mode":"update","allow":["MANAGE_ROLES"]}`, "PUT "+general+`1200000000000000104 {"type":1,"allow":"268435456","deny":"0"}`)
+	s.writes(t, ofMember+`"mode":"update","allow":["MANAGE_ROLES"]}`, "PUT "+general+`1200000000000000104 {"type":1,"allow":"268435456","deny":"0"}`)
 
 	s.Before, s.Args = nil, ofMember+`"mode":"delete"}`
 	s.ends(t, "no overwrite", "", "already-current", "")

@@ -9,18 +9,16 @@ import (
 )
 
 const (
-	routeChannelWebhooks = "GET /channels/{channel_id}/webhooks"
-	routeInvites         = "GET /guilds/{guild_id}/invites"
-	routeActiveThreads   = "GET /guilds/{guild_id}/threads/active"
-	routePublicArchive   = "GET /channels/{channel_id}/threads/archived/public"
-	routePrivateArchive  = "GET /channels/{channel_id}/threads/archived/private"
-	routeOnboarding      = "GET /guilds/{guild_id}/onboarding"
-	routeWelcome         = "GET /guilds/{guild_id}/welcome-screen"
-	routeAutomod         = "GET /guilds/{guild_id}/auto-moderation/rules"
-	routeEvents          = "GET /guilds/{guild_id}/scheduled-events"
-	routeStage           = "GET /stage-instances/{channel_id}"
-	routeApplication     = "GET /applications/@me"
-	routeGrants          = "GET /applications/{application_id}/guilds/{guild_id}/commands/permissions"
+	routeInvites        = "GET /guilds/{guild_id}/invites"
+	routeActiveThreads  = "GET /guilds/{guild_id}/threads/active"
+	routePublicArchive  = "GET /channels/{channel_id}/threads/archived/public"
+	routePrivateArchive = "GET /channels/{channel_id}/threads/archived/private"
+	routeOnboarding     = "GET /guilds/{guild_id}/onboarding"
+	routeWelcome        = "GET /guilds/{guild_id}/welcome-screen"
+	routeAutomod        = "GET /guilds/{guild_id}/auto-moderation/rules"
+	routeEvents         = "GET /guilds/{guild_id}/scheduled-events"
+	routeStage          = "GET /stage-instances/{channel_id}"
+	routeGrants         = "GET /applications/{application_id}/guilds/{guild_id}/commands/permissions"
 )
 
 // channelUsesRoutes are the places of a guild that can name a channel or be in

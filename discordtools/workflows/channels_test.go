@@ -3,18 +3,14 @@ package workflows_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
-	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
 )
 
@@ -51,8 +47,8 @@ func (l replaced) Do(ctx context.Context, r discordtools.Request) (*discordtools
 	return res, err
 }
 
-// answering is the scene, with from written as to in the answers of a route.
-func (s scene) answering(route, from, to string) scene {
+// answered is the scene, with from written as to in the answers of a route.
+func (s scene) answered(route, from, to string) scene {
 	s.REST = func(rest discordtools.REST) discordtools.REST { return replaced{rest, route, from, to, nil} }
 	return s
 }
@@ -74,11 +70,11 @@ func (s scene) ends(t *testing.T, name string, code mcpcore.Code, status string,
 	}
 }
 
-// sends executes the scene with other arguments and wants these writes.
-func (s scene) sends(t *testing.T, args string, lines ...string) {
+// writes executes the scene with other arguments and wants these writes.
+func (s scene) writes(t *testing.T, args string, lines ...string) {
 	t.Helper()
 	s.Args = args
-	s.writes(t, lines...)
+	s.sends(t, lines...)
 }
 
 // plans is what the scene's plan tells, or another of its reading tools.
@@ -89,26 +85,8 @@ func (s scene) plans(t *testing.T) map[string]any {
 
 func (s scene) reads(t *testing.T, tool, args string) (told map[string]any) {
 	t.Helper()
-	server, err := s.world(t).Serve(operationtest.Setup{
-		Permits:    mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{s.Workflow: s.Permit}},
-		Operations: durable{ledger.NewOperations(nil)}, Ledger: ledger.NewMemory(nil), Approver: mcpcore.AtClient{}, StateKey: secret, Armed: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, far := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(t.Context(), far, nil); err != nil {
-		t.Fatal(err)
-	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), near, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
-	if err != nil || res.IsError {
-		t.Fatalf("%s: %v, %+v", tool, err, res)
-	}
-	told, _ = res.StructuredContent.(map[string]any)
+	c := s.client(t)
+	c.call(tool, args)
+	c.into(&told)
 	return told
 }

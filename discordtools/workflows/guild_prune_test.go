@@ -82,7 +82,7 @@ func TestGuildPruneShields(t *testing.T) {
 	t.Parallel()
 	s := pruning()
 	s.Protected = []string{string(sandbox.DemoMember), string(sandbox.DemoReader)}
-	s.writes(t, s.Sends...)
+	s.sends(t, s.Sends...)
 }
 
 // The count is all that Discord tells: another one than was estimated is drift, none

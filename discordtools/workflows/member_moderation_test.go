@@ -77,10 +77,10 @@ func TestMemberModerationActions(t *testing.T) {
 	t.Parallel()
 	const guild, user = `/guilds/1200000000000000001/`, `1200000000000000105`
 	banned := func(d *sandbox.Discord) { d.AddBan(sandbox.DemoGuild, sandbox.Ban{User: sandbox.DemoNewcomer}) }
-	moderation().as(`"kick"`).writes(t, "DELETE "+guild+"members/"+user)
-	moderation().as(`"ban"`).writes(t, "PUT "+guild+"bans/"+user+` {"delete_message_seconds":0}`)
-	moderation().as(`"unban"`).observed(banned).writes(t, "DELETE "+guild+"bans/"+user)
-	moderation().as(`"remove-timeout"`).observed(timedOut).writes(t, "PATCH "+guild+"members/"+user+` {"communication_disabled_until":null}`)
+	moderation().as(`"kick"`).sends(t, "DELETE "+guild+"members/"+user)
+	moderation().as(`"ban"`).sends(t, "PUT "+guild+"bans/"+user+` {"delete_message_seconds":0}`)
+	moderation().as(`"unban"`).observed(banned).sends(t, "DELETE "+guild+"bans/"+user)
+	moderation().as(`"remove-timeout"`).observed(timedOut).sends(t, "PATCH "+guild+"members/"+user+` {"communication_disabled_until":null}`)
 	for _, s := range []scene{moderation().as(`"unban"`), moderation().as(`"remove-timeout"`), moderation().as(`"ban"`).observed(banned)} {
 		if e, _ := s.once(t); e.Status != "already-current" || e.Writes != 0 {
 			t.Errorf("%s is answered %+v", s.Args, e)

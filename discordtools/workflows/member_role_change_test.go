@@ -91,7 +91,7 @@ func TestMemberRoleChange(t *testing.T) {
 func TestMemberRoleChangeTakesARole(t *testing.T) {
 	t.Parallel()
 	memberRole().observed(holding(sandbox.DemoEventsRole, sandbox.DemoMutedRole)).with(`"add"`, `"remove"`).
-		writes(t, `DELETE /guilds/1200000000000000001/members/1200000000000000105/roles/1200000000000000206`)
+		sends(t, `DELETE /guilds/1200000000000000001/members/1200000000000000105/roles/1200000000000000206`)
 }
 
 func TestMemberRoleChangeDrifts(t *testing.T) {

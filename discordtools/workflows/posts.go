@@ -15,6 +15,7 @@ import (
 const (
 	routeMessageCreate = "POST /channels/{channel_id}/messages"
 	routeMessageEdit   = "PATCH /channels/{channel_id}/messages/{message_id}"
+	routeApplication   = "GET /applications/@me"
 )
 
 // Flags of messages and of applications.

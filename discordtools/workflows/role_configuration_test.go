@@ -87,7 +87,7 @@ func TestRoleConfigurationSendsWhatChanges(t *testing.T) {
 	} {
 		s := configuration().observed(func(d *sandbox.Discord) { d.AddFeatures(sandbox.DemoGuild, "ROLE_ICONS", "ENHANCED_ROLE_COLORS") })
 		s.Args = `{"guildId":"1200000000000000001","roleId":"1200000000000000299",` + change + `}`
-		s.writes(t, role+want)
+		s.sends(t, role+want)
 	}
 }
 

@@ -67,7 +67,7 @@ func TestRoleOrderingPlaces(t *testing.T) {
 	} {
 		s := orderOfRoles()
 		s.Args = `{"guildId":"1200000000000000001","roleId":"1200000000000000` + row.role + `","placement":"` + row.placement + `","anchorRoleId":"1200000000000000` + row.anchor + `"}`
-		s.writes(t, roles+row.want)
+		s.sends(t, roles+row.want)
 	}
 	s := orderOfRoles()
 	s.Args = `{"guildId":"1200000000000000001","roleId":"1200000000000000203","placement":"above","anchorRoleId":"1200000000000000204"}`

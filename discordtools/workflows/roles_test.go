@@ -58,8 +58,8 @@ func (s scene) drifts(t *testing.T, want ...string) {
 	}
 }
 
-// writes wants the scene to be done with these writes.
-func (s scene) writes(t *testing.T, want ...string) {
+// sends wants the scene to be done with these writes.
+func (s scene) sends(t *testing.T, want ...string) {
 	t.Helper()
 	var d *sandbox.Discord
 	e, kept := s.observed(func(made *sandbox.Discord) { d = made }).once(t)

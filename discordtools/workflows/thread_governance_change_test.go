@@ -119,7 +119,7 @@ func TestThreadChanges(t *testing.T) {
 		{sandbox.DemoThread, `"action":"add-member","userId":"1200000000000000103"`, "PUT " + thread + "/thread-members/1200000000000000103"},
 		{sandbox.DemoThread, `"action":"remove-member","userId":"1200000000000000104"`, "DELETE " + thread + "/thread-members/1200000000000000104"},
 	} {
-		s.sends(t, inThread(row.id, row.args), row.want)
+		s.writes(t, inThread(row.id, row.args), row.want)
 	}
 	for _, row := range []struct {
 		id   discord.ChannelID
@@ -140,9 +140,9 @@ func TestThreadThatIsNotAsWritten(t *testing.T) {
 	open := func(s scene, name string) {
 		s.ends(t, name, mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
 	}
-	open(s.answering(s.Route, `"type":11`, `"type":12`), "another type")
-	open(s.answering(s.Route, `canary-name`, `something else`), "another name")
-	open(s.answering(s.Route, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`), "another guild")
+	open(s.answered(s.Route, `"type":11`, `"type":12`), "another type")
+	open(s.answered(s.Route, `canary-name`, `something else`), "another name")
+	open(s.answered(s.Route, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`), "another guild")
 	open(s.after(s.ReadBack, `canary-name`, `something else`), "another name read back")
 	s.after(s.ReadBack, `canary-name`, `Canary-Name`).ends(t, "a name written otherwise", "", "completed-with-drift", mcpcore.StatusCompleted)
 	s.after(s.ReadBack, `"locked":false`, `"locked":true`).ends(t, "locked meanwhile", "", "completed-with-drift", mcpcore.StatusCompleted)

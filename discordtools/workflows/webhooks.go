@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	channelWebhooks = 15 // of one channel
-	incoming        = 1  // the type of webhooks that post with a token
+	routeChannelWebhooks = "GET /channels/{channel_id}/webhooks"
+	channelWebhooks      = 15 // of one channel
+	incoming             = 1  // the type of webhooks that post with a token
 )
 
 // webhookTypes are the channels that have webhooks.

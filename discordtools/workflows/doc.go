@@ -38,6 +38,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		guildIncidentActionChange(rest),
 		guildSettingsChange(rest),
 		messageDeletion(rest),
+		messagePinning(rest),
 		roleDeletion(rest),
 		roleOrdering(rest),
 		webhookChange(rest),

@@ -27,6 +27,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		channelDeletion(rest),
 		channelMetadataChange(rest),
 		guildPrune(rest),
+		inviteDeletion(rest),
 		memberModeration(rest),
 		memberRoleChange(rest),
 		roleConfiguration(rest),

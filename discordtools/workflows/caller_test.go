@@ -24,9 +24,15 @@ type caller struct {
 // client makes a world of its own, which stays for all calls.
 func (s scene) client(t *testing.T) *caller {
 	t.Helper()
+	return s.keyedClient(t, secret)
+}
+
+// keyedClient is [scene.client] with another state key.
+func (s scene) keyedClient(t *testing.T, key []byte) *caller {
+	t.Helper()
 	server, err := s.world(t).Serve(operationtest.Setup{
 		Permits:    mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{s.Workflow: s.Permit}},
-		Operations: durable{ledger.NewOperations(nil)}, Ledger: ledger.NewMemory(nil), Approver: mcpcore.AtClient{}, StateKey: secret, Armed: true,
+		Operations: durable{ledger.NewOperations(nil)}, Ledger: ledger.NewMemory(nil), Approver: mcpcore.AtClient{}, StateKey: key, Armed: true,
 	})
 	if err != nil {
 		t.Fatal(err)

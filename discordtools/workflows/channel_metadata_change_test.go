@@ -52,6 +52,7 @@ func TestChannelMetadataChange(t *testing.T) {
 		other("more bits than the boosts give", "bitrate", sandbox.DemoLounge, `"bitrate":96001`),
 		other("more bits than a stage has", "bitrate", sandbox.DemoStage, `"bitrate":64001`),
 		other("a region that is none", "region", sandbox.DemoLounge, `"rtcRegion":"atlantis"`),
+		other("a region that is given up", "region", sandbox.DemoLounge, `"rtcRegion":"sydney"`),
 		{Name: "a bot that may not manage", Code: mcpcore.CodePermission, Before: weaker(discord.ManageChannels)},
 		{Name: "a bot that may not connect", Code: mcpcore.CodePermission, Before: weaker(discord.Connect),
 			Policy: permits(s.Workflow, "channels", string(sandbox.DemoLounge)),

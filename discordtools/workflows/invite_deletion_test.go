@@ -77,3 +77,22 @@ func TestInviteThatIsNotAsPlanned(t *testing.T) {
 	s.answered(s.ReadBack, `"id":"1200000000000000206"`, `"id":"1200000000000000299"`).ends(t, "a role that is not there", mcpcore.CodeAccessUnknown, "", "")
 	s.answered(s.ReadBack, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`).ends(t, "an invite of another guild", mcpcore.CodeAccessUnknown, "", "")
 }
+
+// A reference is of use where the same state key is, and nowhere else.
+func TestInviteReferencesAreKeyed(t *testing.T) {
+	t.Parallel()
+	s := revoking(t)
+	for name, row := range map[string]struct {
+		key   []byte
+		known bool
+	}{
+		"the same key": {secret, true},
+		"another key":  {[]byte(strings.Repeat("j", 32)), false},
+		"a random key": {nil, false},
+	} {
+		c := s.keyedClient(t, row.key)
+		if c.keyed(s.Plan, s.Args); (c.field("status") == "planned") != row.known {
+			t.Errorf("%s: it answers %s", name, c.raw)
+		}
+	}
+}

@@ -50,3 +50,17 @@ func (d *Discord) ChangeGuild(id discord.GuildID, change func(*Guild)) {
 	defer d.mu.Unlock()
 	change(&known(d.world.guilds, id).Guild)
 }
+
+// ChangeAutoModRule changes a rule.
+func (d *Discord) ChangeAutoModRule(in discord.GuildID, id discord.RuleID, change func(*AutoModRule)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(known(d.world.guilds, in).rules, id))
+}
+
+// RemoveAutoModRule deletes a rule.
+func (d *Discord) RemoveAutoModRule(in discord.GuildID, id discord.RuleID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(known(d.world.guilds, in).rules, id)
+}

@@ -23,6 +23,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 	return []mcpcore.Workflow{
 		bulkGuildBan(rest),
 		bulkMemberRoleChange(rest),
+		automodChange(rest),
 		channelCreation(rest),
 		channelDeletion(rest),
 		channelMetadataChange(rest),

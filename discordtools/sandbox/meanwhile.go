@@ -64,3 +64,10 @@ func (d *Discord) RemoveAutoModRule(in discord.GuildID, id discord.RuleID) {
 	defer d.mu.Unlock()
 	delete(known(d.world.guilds, in).rules, id)
 }
+
+// ChangeEvent changes a scheduled event.
+func (d *Discord) ChangeEvent(in discord.GuildID, id discord.EventID, change func(*Event)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(known(d.world.guilds, in).events, id))
+}

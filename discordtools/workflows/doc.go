@@ -43,6 +43,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		messagePinning(rest),
 		roleDeletion(rest),
 		roleOrdering(rest),
+		scheduledEventChange(rest),
 		webhookChange(rest),
 		webhookCreation(rest),
 		webhookDeletion(rest),

@@ -42,3 +42,17 @@ func (m meanwhile) Do(ctx context.Context, r discordtools.Request) (*discordtool
 	m.before(r)
 	return m.REST.Do(ctx, r)
 }
+
+// later has something happen before the nth reading of a route.
+func later(d **sandbox.Discord, route string, nth int, do func(d *sandbox.Discord)) func(discordtools.REST) discordtools.REST {
+	seen := 0
+	return func(rest discordtools.REST) discordtools.REST {
+		return meanwhile{rest, func(r discordtools.Request) {
+			if r.Method == "GET" && r.Route == route {
+				if seen++; seen == nth {
+					do(*d)
+				}
+			}
+		}}
+	}
+}

@@ -71,3 +71,17 @@ func (d *Discord) ChangeEvent(in discord.GuildID, id discord.EventID, change fun
 	defer d.mu.Unlock()
 	change(known(known(d.world.guilds, in).events, id))
 }
+
+// ChangeEmoji changes an emoji.
+func (d *Discord) ChangeEmoji(in discord.GuildID, id discord.EmojiID, change func(*Emoji)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(known(d.world.guilds, in).emojis, id))
+}
+
+// ChangeSticker changes a sticker.
+func (d *Discord) ChangeSticker(in discord.GuildID, id discord.StickerID, change func(*Sticker)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(known(d.world.guilds, in).stickers, id))
+}

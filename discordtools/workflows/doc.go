@@ -37,6 +37,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		channelPermissionOverwrite(rest),
 		componentMessage(rest),
 		embedMessage(rest),
+		guildExpressionChange(rest),
 		guildIncidentActionChange(rest),
 		guildSettingsChange(rest),
 		messageDeletion(rest),

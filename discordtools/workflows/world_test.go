@@ -1,9 +1,13 @@
 package workflows_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
 	"os"
 	"testing"
 	"time"
@@ -175,5 +179,29 @@ func line(r sandbox.Request) string {
 	if len(r.Body) == 0 {
 		return r.Method + " " + r.Path
 	}
+	if kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "multipart/form-data" {
+		return r.Method + " " + r.Path + parts(r.Body, params["boundary"])
+	}
 	return r.Method + " " + r.Path + " " + string(r.Body)
+}
+
+// parts is a form without its boundary: fields, and of files their types and
+// lengths.
+func parts(body []byte, boundary string) (all string) {
+	form := multipart.NewReader(bytes.NewReader(body), boundary)
+	for {
+		p, err := form.NextPart()
+		if err != nil {
+			return all
+		}
+		data, err := io.ReadAll(p)
+		switch {
+		case err != nil:
+			return all + " " + err.Error()
+		case p.FileName() == "":
+			all += fmt.Sprintf(" %s=%s", p.FormName(), data)
+		default:
+			all += fmt.Sprintf(" %s=%s of %d bytes", p.FormName(), p.Header.Get("Content-Type"), len(data))
+		}
+	}
 }

@@ -120,8 +120,11 @@ func automodChange(rest discordtools.REST) mcpcore.Workflow {
 			case in.Action != "delete" && rule == nil:
 				found.Absent = true
 			case rule != nil:
-				wanted := in.onto(*rule, r.Call.Has)
-				found.Drift = rule.differ(wanted)
+				wanted := *rule
+				if in.Action == "create" {
+					wanted = autoRule{} // all of it was said
+				}
+				found.Drift = rule.differ(in.onto(wanted, r.Call.Has))
 			}
 			return found, nil
 		},

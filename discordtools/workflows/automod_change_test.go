@@ -156,7 +156,9 @@ func TestAutomodRuleIsVerifiedLater(t *testing.T) {
 	c := s.client(t)
 	c.want(s.Execute, s.Args, "completed")
 	id := discord.RuleID(c.field("resourceId"))
-	d.ChangeAutoModRule(sandbox.DemoGuild, id, func(r *sandbox.AutoModRule) { r.Enabled, r.Keywords = true, nil })
+	d.ChangeAutoModRule(sandbox.DemoGuild, id, func(r *sandbox.AutoModRule) {
+		r.Enabled, r.Keywords = true, nil
+	})
 	if c.want(s.Verify, s.Args, "drifted"); c.field("drift") != "[triggerMetadata enabled]" {
 		t.Errorf("drift %s", c.raw)
 	}

@@ -134,6 +134,8 @@ func expressing() scene {
 				sticker("a PNG that is cut off", "image/png", pngOf(320)[:40], "sticker-file"),
 				sticker("a JPEG as a sticker", "image/jpeg", []byte("\xff\xd8\xff\xe0"), "sticker-file"),
 				sticker("a Lottie that lasts too long", "application/json", lottie(320, 301), "sticker-file"),
+				sticker("a Lottie that never ends", "application/json", []byte(`{"fr":1e-300,"ip":0,"op":1e300,"w":320,"h":320,"layers":[]}`), "sticker-file"),
+				sticker("a Lottie that ends before it begins", "application/json", lottie(320, -1), "sticker-file"),
 				sticker("JSON that is no Lottie", "application/json", []byte(`{"w":320,"h":320}`), "sticker-file"),
 				sticker("a Lottie in a guild that may not", "application/json", lottie(320, 300), "lottie"),
 				of("one that is not there", "emoji", "delete", "", mcpcore.CodePlanRefused, "missing", func(*sandbox.Discord) {}),

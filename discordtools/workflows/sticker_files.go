@@ -149,6 +149,7 @@ func (f *stickerFile) lottie() (whole bool) {
 		return false
 	}
 	f.format, f.width, f.height = formatLottie, l.Width, l.Height
-	f.lasts = time.Duration((*l.Out - *l.In) / l.Rate * float64(time.Second))
-	return true
+	seconds := (*l.Out - *l.In) / l.Rate
+	f.lasts = time.Duration(min(seconds, 1000) * float64(time.Second))
+	return seconds >= 0
 }

@@ -59,11 +59,12 @@ is the bot's token, DISCORD_MCP_ACCESS_TOKEN the one that clients must bring.
 	}
 	addr := cmd.Flags().String("addr", "127.0.0.1:3000", "listen on this address, HOST:PORT; port 0 takes a free one")
 	inSandbox := cmd.Flags().Bool("sandbox", false, "serve a furnished Discord in this process: no token, no network")
+	policy := cmd.Flags().String("policy", "", "the document that says which reviewed workflows there are and what they may act on; \"discord-mcp policy schema\" prints its form")
 	open := cmd.Flags().Bool("no-token", false, "let every process of this machine in; on loopback only")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		context.AfterFunc(ctx, stop) // a second signal ends the process at once
-		s, err := build(ctx, *addr, *inSandbox, *open)
+		s, err := build(ctx, *addr, *policy, *inSandbox, *open)
 		if err != nil {
 			return fmt.Errorf("discord-mcp-http cannot start:\n%w", err)
 		}
@@ -81,9 +82,9 @@ type server struct {
 	close    func() error
 }
 
-func build(ctx context.Context, addr string, inSandbox, open bool) (s server, err error) {
+func build(ctx context.Context, addr, policy string, inSandbox, open bool) (s server, err error) {
 	config, token, err := boot.ReadHTTP(os.Environ(), inSandbox)
-	if err := errors.Join(err, boot.CheckAddress(config, addr, open || inSandbox)); err != nil {
+	if err := errors.Join(err, config.ReadPolicy(policy, inSandbox), boot.CheckAddress(config, addr, open || inSandbox)); err != nil {
 		return s, err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)

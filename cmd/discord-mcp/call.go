@@ -29,6 +29,7 @@ tool succeeded, 1 when it was refused or failed, 2 when it could not be called.`
 		},
 	}
 	inSandbox := cmd.Flags().Bool("sandbox", false, "call on a furnished Discord in this process")
+	policy := policyFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		arguments := json.RawMessage("{}")
 		if len(args) == 2 {
@@ -45,7 +46,7 @@ tool succeeded, 1 when it was refused or failed, 2 when it could not be called.`
 			fmt.Fprintln(os.Stderr, `the arguments are not valid JSON; give one object, such as '{"channel_id":"1200000000000000313"}'`)
 			return exitStatus(2)
 		}
-		s, err := build(*inSandbox, nil)
+		s, err := build(*inSandbox, *policy, nil)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "discord-mcp cannot start:\n%v\n", err)
 			return exitStatus(2)

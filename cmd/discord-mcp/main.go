@@ -64,7 +64,7 @@ needs none. Destructive tools only preview unless MCP_DRY_RUN=false.`,
 	}
 	cmd.Flags().AddFlagSet(serve.Flags())
 	cmd.AddCommand(serve, demoCommand(), callCommand(), toolsCommand(), catalogCommand(), configCommand(), approverCommand(), approvalsCommand(),
-		operationsCommand(), auditCommand(), blueprintCommand(), versionCommand())
+		operationsCommand(), policyCommand(), auditCommand(), blueprintCommand(), versionCommand())
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	return cmd
 }

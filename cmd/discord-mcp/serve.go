@@ -25,13 +25,14 @@ func serveCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	inSandbox := cmd.Flags().Bool("sandbox", false, "serve a furnished Discord in this process: no token, no network")
+	policy := policyFlag(cmd)
 	at := cmd.Flags().String("console", "", "serve the approval console on this address of loopback, such as 127.0.0.1:3001")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		page, err := listen(cmd.Context(), *at)
 		if err != nil {
 			return fmt.Errorf("discord-mcp cannot start:\n%w", err)
 		}
-		s, err := build(*inSandbox, page)
+		s, err := build(*inSandbox, *policy, page)
 		if err != nil {
 			return fmt.Errorf("discord-mcp cannot start:\n%w", errors.Join(err, page.close()))
 		}
@@ -62,9 +63,9 @@ type server struct {
 	close    func() error
 }
 
-func build(inSandbox bool, page *consolePage) (server, error) {
+func build(inSandbox bool, policy string, page *consolePage) (server, error) {
 	config, token, err := page.read(os.Environ(), inSandbox)
-	if err != nil {
+	if err := errors.Join(err, config.ReadPolicy(policy, inSandbox)); err != nil {
 		return server{}, err
 	}
 	options := boot.Options{Transport: "stdio"}

@@ -386,7 +386,7 @@ func TestFailedStartSaysWhyOnStderr(t *testing.T) {
 		"quotes":             {[]string{"DISCORD_TOKEN=\"" + canary + "\""}, nil, []string{"quotes"}},
 		"two problems":       {[]string{"DISCORD_TOKEN=changeme", "MCP_WRITE_MODE=no"}, nil, []string{"DISCORD_TOKEN", "MCP_WRITE_MODE"}},
 		"unknown category":   {[]string{"MCP_CATEGORIES=mesages"}, nil, []string{"mesages", "messages"}},
-		"restriction":        {[]string{"MCP_WRITE_STYLE=reviewed"}, nil, []string{"MCP_WRITE_STYLE"}},
+		"restriction":        {[]string{"MCP_WRITE_STYLE=strict"}, nil, []string{"MCP_WRITE_STYLE must be one of: direct, reviewed"}},
 		"nobody to ask":      {[]string{"MCP_HUMAN_APPROVAL=gated", "MCP_APPROVAL_CHANNEL=console"}, nil, []string{"MCP_APPROVERS", "approver new NAME", "MCP_LEDGER", "sqlite:"}},
 		"a ledger, no key":   {[]string{"MCP_LEDGER=sqlite:approvals.db"}, nil, []string{"MCP_STATE_KEY", "openssl rand"}},
 		"foreign base":       {[]string{"DISCORD_API_BASE=https://example.org"}, nil, []string{"DISCORD_API_BASE_HOSTS"}},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,7 +14,9 @@ import (
 	"github.com/guildwarden/guildwarden/cmd/internal/boot"
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
+	"github.com/guildwarden/guildwarden/discordtools/workflows"
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 	"github.com/guildwarden/guildwarden/mcpcore/surface"
 )
 
@@ -23,17 +26,21 @@ func toolsCommand() *cobra.Command {
 settings, unless --selected asks for the tools that they leave.`}
 	asJSON := cmd.Flags().Bool("json", false, "print the exact definitions that clients receive")
 	asContract := cmd.Flags().Bool("contract", false, "print the access contract: what calls of each tool demand")
-	selected := cmd.Flags().Bool("selected", false, "only what the settings leave: MCP_TOOLSETS, MCP_CATEGORIES, ALLOWED_GUILDS")
+	selected := cmd.Flags().Bool("selected", false, "only what --policy and the settings leave: MCP_TOOLSETS, MCP_CATEGORIES, MCP_WRITE_STYLE, ALLOWED_GUILDS")
+	policy := policyFlag(cmd)
 	toolsets := cmd.Flags().Bool("toolsets", false, "list the toolsets instead, with how many tools each has")
 	cmd.MarkFlagsMutuallyExclusive("json", "contract", "toolsets")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		deps := discordtools.Deps{Session: sandbox.New(sandbox.Options{}).Session()}
+		deps := discordtools.Deps{
+			Session:   sandbox.New(sandbox.Options{}).Session(),
+			Workflows: workflows.All, Permits: boot.Everything(), Operations: ledger.NewOperations(nil), Volatile: true,
+		}
 		if *selected {
 			config, err := boot.Read(os.Environ(), true)
-			if err != nil {
+			if err := errors.Join(err, config.ReadPolicy(*policy, true)); err != nil {
 				return err
 			}
-			deps.Config = config.Discord()
+			deps.Config, deps.Permits = config.Discord(), config.Permits()
 			deps.Config.Progressive = false // all that can be found
 		}
 		listed, err := definitions(cmd.Context(), deps)
@@ -43,11 +50,7 @@ settings, unless --selected asks for the tools that they leave.`}
 		if *asJSON {
 			return printJSON(os.Stdout, listed)
 		}
-		rest, err := discordtools.NewClient(deps.Session, deps.Client)
-		if err != nil {
-			return err
-		}
-		tools := slices.DeleteFunc(discordtools.Tools(rest), func(t mcpcore.Tool) bool {
+		tools := slices.DeleteFunc(boot.Tools(), func(t mcpcore.Tool) bool {
 			return !slices.ContainsFunc(listed, func(l *mcp.Tool) bool { return l.Name == t.Name })
 		})
 		if *asContract {

@@ -152,7 +152,7 @@ var ofForm = []problem{
 	{`["lantern-cafe"]}`, `["lantern-cafe"]},"limits":{}`, `policy.json: workflows.invoice-sending.limits: there is no such member of a workflow; there are: enabled, scopes`},
 	{`"lantern-cafe"`, `"Lantern Cafe"`, `policy.json: workflows.invoice-sending.scopes.customers[0]: "Lantern Cafe" must be of the form [a-z]+(-[a-z]+)*`},
 	{`"lantern-cafe"`, `"@friends"`, `policy.json: workflows.invoice-sending.scopes.customers[0]: "@friends" must be of the form [a-z]+(-[a-z]+)*`},
-	{`"progressive"`, `"progresive"`, `policy.json: surface: there is no surface "progresive"; did you mean "progressive"?`},
+	{`"progressive"`, `"progrssive"`, `policy.json: surface: there is no surface "progrssive"; did you mean "progressive"?`},
 	{`"read-only"`, `"halls"`, `policy.json: toolsets[1]: there is no toolset "halls"; did you mean "category:halls"?`},
 	{`["seat-removal", "read-only"]`, `[]`, `policy.json: toolsets: must name at least one`},
 	{`"groups": {`, `"groups": {"webhooks": {},`, `policy.json: groups.webhooks: there is no such kind of ids; there are: channels, guilds, roles, users`},

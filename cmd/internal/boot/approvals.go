@@ -15,6 +15,8 @@ const (
 	makeApprover = "make one with: discord-mcp approver new NAME"
 	otherLedger  = "set MCP_LEDGER to one that other processes reach, such as sqlite:/var/lib/discord-mcp/approvals.db, and MCP_STATE_KEY with it"
 
+	nobodyAsked = "MCP_APPROVERS: nobody is asked while MCP_HUMAN_APPROVAL is off"
+
 	// whereToDecide completes "decide at …".
 	whereToDecide = "a terminal, with discord-mcp approvals decide"
 )
@@ -81,7 +83,7 @@ func idleApprovers(c Config) []string {
 	}
 	switch channel := c.channel(); {
 	case channel == "":
-		return []string{"MCP_APPROVERS: nobody is asked while MCP_HUMAN_APPROVAL is off"}
+		return []string{nobodyAsked}
 	case channel == "elicitation" && c.ApprovalChannel != channel:
 		return []string{"MCP_APPROVERS: they are not asked, the client's user is; to ask them, " + otherLedger}
 	case channel == "elicitation":

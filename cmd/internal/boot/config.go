@@ -17,6 +17,7 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/surface"
 )
 
@@ -38,12 +39,13 @@ type Config struct {
 	AllowedGuilds []string `env:"ALLOWED_GUILDS" takes:"ids, comma list" unset:"all" doc:"the only guilds that a call may touch"`
 	Categories    []string `env:"MCP_CATEGORIES" takes:"names, comma list" unset:"all" doc:"the only categories that are on; 'meta' always is. Tools of the others are neither listed nor run"`
 	Toolsets      []string `env:"MCP_TOOLSETS" takes:"names, comma list" unset:"all" doc:"the only toolsets whose tools there are; 'discord-mcp tools --toolsets' lists them. They authorise nothing"`
-	ToolSurface   string   `env:"MCP_TOOL_SURFACE" envDefault:"full" validate:"oneof=full progressive" doc:"'progressive' begins with the tool 'discover_discord_tools' alone, which enables others"`
+	ToolSurface   string   `env:"MCP_TOOL_SURFACE" validate:"omitempty,oneof=full progressive" unset:"'full'" doc:"'progressive' begins with the tool 'discover_discord_tools' alone, which enables others"`
 	UserScoped    string   `env:"MCP_ALLOW_USER_SCOPED" takes:"'1', 'true', 'yes'" unset:"no" doc:"lets tools on users outside guilds through ALLOWED_GUILDS; needs DISCORD_EXPECTED_BOT_ID"`
 
 	_          group  `title:"Write policy"`
 	DryRun     string `env:"MCP_DRY_RUN" takes:"the text 'false'" unset:"previews" doc:"arms destructive tools; every other value previews"`
 	WriteMode  string `env:"MCP_WRITE_MODE" envDefault:"allow" validate:"oneof=allow preview" doc:"'preview' answers every tool that writes with a preview"`
+	WriteStyle string `env:"MCP_WRITE_STYLE" envDefault:"direct" validate:"oneof=direct reviewed" doc:"'reviewed' takes away every direct tool that has a gate, so that only reviewed workflows destroy"`
 	AccessMode string `env:"MCP_ACCESS_MODE" envDefault:"advisory" validate:"oneof=advisory warn enforce" doc:"what a gap in the bot's permissions does to a call before it is sent"`
 
 	_               group         `title:"Confirmation"`
@@ -53,7 +55,7 @@ type Config struct {
 	ApprovalChannel string        `env:"MCP_APPROVAL_CHANNEL" envDefault:"auto" validate:"oneof=console elicitation auto" doc:"how a person is asked: 'console' asks MCP_APPROVERS, 'elicitation' the client's user, 'auto' the former where they are named and can see what waits: this process serves the console, or MCP_LEDGER is not memory"`
 	Approvers       string        `env:"MCP_APPROVERS" takes:"'NAME=sha256:HEX', comma list" unset:"nobody" secret:"hashes" doc:"who may decide on the console, each as 'discord-mcp approver new' prints it"`
 	ApprovalWait    time.Duration `env:"MCP_APPROVAL_WAIT" envDefault:"0s" validate:"min=0s,max=90s" takes:"a time such as '30s'" doc:"how long a call waits for the console before it answers that a person was asked"`
-	Ledger          string        `env:"MCP_LEDGER" envDefault:"memory" takes:"'memory', 'sqlite:PATH', 'postgres://…'" secret:"ledger" doc:"where approvals are kept. All but memory outlive the server, and need MCP_STATE_KEY"`
+	Ledger          string        `env:"MCP_LEDGER" envDefault:"memory" takes:"'memory', 'sqlite:PATH', 'postgres://…'" secret:"ledger" doc:"where approvals are kept, and what reviewed workflows did. All but memory outlive the server, and need MCP_STATE_KEY"`
 
 	_            group    `title:"REST"`
 	APIBase      string   `env:"DISCORD_API_BASE" validate:"omitempty,http_url" unset:"Discord's" secret:"address" doc:"where Discord's API is, for a REST proxy"`
@@ -110,6 +112,9 @@ type Config struct {
 	// Console is where this process serves the approval console, as people reach
 	// it; "" when it does not.
 	Console string `env:"-"`
+
+	// allowed is what the document of --policy says; see ReadPolicy.
+	allowed mcpcore.WorkflowPolicy
 
 	// Warnings are settings that look wrong but stop nothing.
 	Warnings []string `env:"-"`
@@ -174,7 +179,6 @@ func read(vars map[string]string, sandbox bool, console string) (c Config, probl
 	c.AccessToken = strings.TrimSpace(c.AccessToken)
 	c.HTTPHosts, c.HTTPOrigins = trimmed(c.HTTPHosts), trimmed(c.HTTPOrigins)
 	problems = append(problems, checkHTTP(c)...)
-	problems = append(problems, promises(vars)...)
 	tel, err := c.telemetry()
 	if err != nil {
 		problems = append(problems, err)
@@ -237,7 +241,7 @@ func checkCategories(list []string) error {
 		return nil
 	}
 	known := map[string]bool{"meta": true}
-	for _, t := range discordtools.Tools(nil) { // nothing is called
+	for _, t := range Tools() {
 		known[t.Category] = true
 	}
 	there := strings.Join(slices.Sorted(maps.Keys(known)), ", ")
@@ -265,7 +269,7 @@ func checkToolsets(list []string) error {
 	if names == nil {
 		return errors.New("MCP_TOOLSETS names no toolset; to see all there are, run: discord-mcp tools --toolsets")
 	}
-	all := discordtools.Toolsets(discordtools.Tools(nil)) // nothing is called
+	all := discordtools.Toolsets(Tools())
 	var told []string
 	for _, name := range names {
 		_, err := surface.Parse([]string{name}, all)

@@ -196,9 +196,9 @@ func TestPolicyStartsOnKnownValuesOnly(t *testing.T) {
 		{"MCP_APPROVAL_WAIT", []string{"", "0s", "30s", "1m30s"}, []string{"30", "-1s", "91s", "soon"}},
 		{"MCP_APPROVERS", []string{"", " ", ana}, []string{"ana:0123", "ana", ",", "Ana" + ana[3:], ana + "0", ana + "," + ana}},
 		{"MCP_REQUIRE_PREVIEW", []string{"", "false", "true"}, []string{"1", "True", "yes"}},
-		{"MCP_TOOLSETS", []string{"", " ", "read-only", "default", " category:messages , read-only,"}, []string{",", "messages", "read-onli", "all", "Default", "category:mesages"}},
+		{"MCP_TOOLSETS", []string{"", " ", "read-only", "default", "role-deletion", " category:messages , read-only,"}, []string{",", "messages", "read-onli", "all", "Default", "category:mesages"}},
 		{"MCP_TOOL_SURFACE", []string{"", "full", "progressive"}, []string{"Progressive", "lazy", "all"}},
-		{"MCP_WRITE_STYLE", []string{""}, []string{"reviewed"}},
+		{"MCP_WRITE_STYLE", []string{"", "direct", "reviewed"}, []string{"Reviewed", "review", "plan"}},
 		{"MCP_LEDGER", []string{"", "memory"}, []string{
 			"sqlite:approvals.db", "postgres://ledger/x", // without a key
 			"Memory", "memory:", "sqlite", "sqlite:", "sqlite::memory:", "sqlite://approvals.db", "approvals.db", "postgres:", "postgres://", "postgres://ana:a/b@ledger/x",

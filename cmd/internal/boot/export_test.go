@@ -1,11 +1,9 @@
 package boot
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,18 +44,12 @@ func Tables() (titles []string, table map[string]string) {
 		}
 		table[s.group] += fmt.Sprintf("| `%s` | %s | %s | %s |\n", s.name, markdown(s.takes), fallback, markdown(s.doc))
 	}
-	const cannot, idle = "What this version cannot do", "What has no effect"
-	table[cannot] = "| variable | may be | this version |\n|---|---|---|\n"
-	for _, name := range slices.Sorted(maps.Keys(promised)) {
-		p := promised[name]
-		table[cannot] += fmt.Sprintf("| `%s` | `%s` | cannot %s |\n", name, cmp.Or(p.open, "unset"), p.what)
-	}
-	table[cannot] = strings.ReplaceAll(table[cannot], "`unset`", "unset")
+	const idle = "What has no effect"
 	table[idle] = "`" + strings.Join(slices.Sorted(slices.Values(withoutEffect)), "`, `") + "`\n"
 	for title, text := range table {
 		table[title] = strings.ReplaceAll(text, "|  |", "| |")
 	}
-	return append(titles, cannot, idle), table
+	return append(titles, idle), table
 }
 
 var aVariable = regexp.MustCompile(`\b[A-Z]+(?:_[A-Z]+)+\b`)

@@ -8,29 +8,6 @@ import (
 	"strings"
 )
 
-// promise is a setting whose effect this version does not have and which a
-// server must not pretend to have.
-type promise struct {
-	open string // the value that asks for nothing; "" is none
-	what string // completes "this version cannot …"
-}
-
-var promised = map[string]promise{
-	"MCP_WRITE_STYLE": {"", "restrict writes to reviewed ones"},
-}
-
-// promises refuses settings that this version would have to ignore although the
-// operator relies on them.
-func promises(vars map[string]string) (problems []error) {
-	for _, name := range slices.Sorted(maps.Keys(promised)) {
-		p := promised[name]
-		if v := strings.TrimSpace(vars[name]); v != "" && v != p.open {
-			problems = append(problems, fmt.Errorf("%s: this version cannot %s, and will not start as if it did; unset it to run without", name, p.what))
-		}
-	}
-	return problems
-}
-
 // withoutEffect are settings of convenience that this version does not have.
 var withoutEffect = []string{
 	"GATEWAY",
@@ -107,7 +84,7 @@ func nearest(name string, known []string) (meant string) {
 
 // names are the variables that mean something here.
 func names() []string {
-	all := slices.Concat(slices.Collect(maps.Keys(promised)), withoutEffect)
+	all := slices.Clone(withoutEffect)
 	for _, s := range settings() {
 		all = append(all, s.name)
 	}

@@ -16,7 +16,6 @@ const (
 	routeOnboarding     = "GET /guilds/{guild_id}/onboarding"
 	routeWelcome        = "GET /guilds/{guild_id}/welcome-screen"
 	routeAutomod        = "GET /guilds/{guild_id}/auto-moderation/rules"
-	routeEvents         = "GET /guilds/{guild_id}/scheduled-events"
 	routeStage          = "GET /stage-instances/{channel_id}"
 	routeGrants         = "GET /applications/{application_id}/guilds/{guild_id}/commands/permissions"
 )

@@ -118,7 +118,7 @@ func inviteDeletion(rest discordtools.REST) mcpcore.Workflow {
 			if err != nil {
 				return found, err
 			}
-			i, others := pick(r.Call, left, in.Invite)
+			i, others := withoutInvite(r.Call, left, in.Invite)
 			if i >= 0 {
 				return found, errors.New("the invite is still there")
 			}
@@ -141,7 +141,7 @@ func planInviteDeletion(ctx context.Context, r *reads, in inviteDelete) (plan mc
 	if err != nil {
 		return plan, err
 	}
-	i, others := pick(r.Call, list, in.Invite)
+	i, others := withoutInvite(r.Call, list, in.Invite)
 	if i < 0 {
 		return plan, refused("invite-missing", "the guild has no invite of that reference; list_guild_invites tells those that it has")
 	}
@@ -195,9 +195,9 @@ func (r *reads) invites(ctx context.Context, guild discord.GuildID) (list []invi
 	return list, nil
 }
 
-// pick is the index of the invite that a reference names, -1 for none, and all
+// withoutInvite is the index of the invite that a reference names, -1 for none, and all
 // others as plans bind them: how often they were used changes by itself.
-func pick(c *mcpcore.Call, list []invite, reference string) (at int, others []inviteSeen) {
+func withoutInvite(c *mcpcore.Call, list []invite, reference string) (at int, others []inviteSeen) {
 	at = -1
 	for i, each := range list {
 		if seen := each.seen(c); seen.Reference == reference {

@@ -69,13 +69,13 @@ func TestInviteThatIsNotAsPlanned(t *testing.T) {
 	open := func(s scene, name string) {
 		s.ends(t, name, mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)
 	}
-	open(s.answering(s.Route, `"code":"canaryinv"`, `"code":"canaryother"`), "another invite")
-	open(s.answering(s.Route, `"id":"1200000000000000313"`, `"id":"1200000000000000314"`), "another channel")
+	open(s.answered(s.Route, `"code":"canaryinv"`, `"code":"canaryother"`), "another invite")
+	open(s.answered(s.Route, `"id":"1200000000000000313"`, `"id":"1200000000000000314"`), "another channel")
 	open(s.after(s.ReadBack, `"code":"canaryother"`, `"code":"canaryinv"`), "still there")
 	s.after(s.ReadBack, `"max_age":3600`, `"max_age":60`).ends(t, "another that changed", "", "completed-with-drift", mcpcore.StatusCompleted)
-	s.answering(s.ReadBack, `"channel":{"id":"1200000000000000313"`, `"channel":{"id":"1200000000000000399"`).ends(t, "a channel that cannot be seen", mcpcore.CodeAccessUnknown, "", "")
-	s.answering(s.ReadBack, `"id":"1200000000000000206"`, `"id":"1200000000000000299"`).ends(t, "a role that is not there", mcpcore.CodeAccessUnknown, "", "")
-	s.answering(s.ReadBack, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`).ends(t, "an invite of another guild", mcpcore.CodeAccessUnknown, "", "")
+	s.answered(s.ReadBack, `"channel":{"id":"1200000000000000313"`, `"channel":{"id":"1200000000000000399"`).ends(t, "a channel that cannot be seen", mcpcore.CodeAccessUnknown, "", "")
+	s.answered(s.ReadBack, `"id":"1200000000000000206"`, `"id":"1200000000000000299"`).ends(t, "a role that is not there", mcpcore.CodeAccessUnknown, "", "")
+	s.answered(s.ReadBack, `"guild_id":"1200000000000000001"`, `"guild_id":"1200000000000000002"`).ends(t, "an invite of another guild", mcpcore.CodeAccessUnknown, "", "")
 }
 
 // A reference is of use where the same state key is, and nowhere else.

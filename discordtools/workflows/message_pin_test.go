@@ -79,18 +79,18 @@ func TestMessagePins(t *testing.T) {
 		before(d)
 		d.SetRolePermissions(sandbox.DemoGuild, sandbox.DemoBotRole, sandbox.DemoPermissions&^discord.ManageMessages)
 	}
-	s.sends(t, s.Args, s.Sends...)
+	s.writes(t, s.Args, s.Sends...)
 	s.Before = func(d *sandbox.Discord) {
 		before(d)
 		editing(func(m *sandbox.Message) { m.Pinned = at })(d)
 	}
-	s.sends(t, pin(sandbox.DemoGeneral, "unpinned"), "DELETE /channels/1200000000000000313/messages/pins/1200000000000000598")
+	s.writes(t, pin(sandbox.DemoGeneral, "unpinned"), "DELETE /channels/1200000000000000313/messages/pins/1200000000000000598")
 	s.Before = before
 	s.Args = pin(sandbox.DemoGeneral, "unpinned")
 	s.ends(t, "unpinned already", "", "already-current", "")
 	s.Permit.Scopes = map[string][]string{"channels": {string(sandbox.DemoThread)}}
 	s.Before = posted(sandbox.DemoThread, sandbox.Message{ID: pinned, Author: sandbox.DemoMember, Content: "x"})
-	s.sends(t, pin(sandbox.DemoThread, "pinned"), "PUT /channels/1200000000000000321/messages/pins/1200000000000000598")
+	s.writes(t, pin(sandbox.DemoThread, "pinned"), "PUT /channels/1200000000000000321/messages/pins/1200000000000000598")
 }
 
 func TestPinThatIsNotAsWritten(t *testing.T) {

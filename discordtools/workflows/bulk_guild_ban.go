@@ -53,6 +53,7 @@ func bulkGuildBan(rest discordtools.REST) mcpcore.Workflow {
 		Scopes: []mcpcore.PolicyScope{guildsScope("guilds in which users may be banned together")},
 		Reads:  append([]string{routeUser, routeBan}, standingRoutes...),
 		Write:  []string{routeBulkBan},
+		Takes:  2 * time.Minute, // the read-back of so many, which Discord limits
 		Plan:   planBulkBan,
 		Targets: func(in bulkBan, s bulkBanState) (all []mcpcore.Target) {
 			for _, id := range s.ids {

@@ -1,11 +1,14 @@
 package workflows_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -118,4 +121,25 @@ func TestMemberRoleChangeImpact(t *testing.T) {
 			t.Errorf("%s is not in %s", want, e.State)
 		}
 	}
+}
+
+// A channel whose overwrites Discord does not tell could give anything.
+func TestMemberRoleChangeSeesAllOverwrites(t *testing.T) {
+	t.Parallel()
+	s := memberRole()
+	s.REST = func(rest discordtools.REST) discordtools.REST { return hiding{rest} }
+	if e, _ := s.once(t); e.Code != mcpcore.CodeAccessUnknown || e.Writes != 0 {
+		t.Errorf("it answers %+v", e)
+	}
+}
+
+// hiding is a REST that does not tell the overwrites of channels.
+type hiding struct{ discordtools.REST }
+
+func (h hiding) Do(ctx context.Context, r discordtools.Request) (*discordtools.Response, error) {
+	res, err := h.REST.Do(ctx, r)
+	if err == nil && r.Route == "/guilds/{guild_id}/channels" {
+		res.Body = bytes.ReplaceAll(res.Body, []byte(`"permission_overwrites"`), []byte(`"hidden"`))
+	}
+	return res, err
 }

@@ -69,7 +69,7 @@ func automodChange(rest discordtools.REST) mcpcore.Workflow {
 			{Name: "alertChannels", Doc: "channels that rules may send alerts to"},
 		},
 		Rules: []mcpcore.Rule{{Check: checkRuleArguments}}, Redact: []string{"triggerMetadata", "actions"},
-		Reads: append(slices.Clone(standingRoutes), routeChannels, routeRules), Write: []string{routeRuleCreate, routeRuleEdit, routeRuleDelete},
+		Reads: append(slices.Clone(standingRoutes), routeChannels, routeAutomod), Write: []string{routeRuleCreate, routeRuleEdit, routeRuleDelete},
 		Plan: planRule,
 		Targets: func(in ruleChange, _ ruleState) []mcpcore.Target {
 			return []mcpcore.Target{all("automod", in.GuildID)}

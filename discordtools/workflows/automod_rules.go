@@ -9,8 +9,6 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-const routeRules = "GET /guilds/{guild_id}/auto-moderation/rules"
-
 // Discord's numbers of what triggers a rule and of what it does.
 const (
 	triggerKeyword  = 1
@@ -89,7 +87,7 @@ type autoActionMetadata struct {
 
 // rules reads a guild's AutoMod rules, by id.
 func (r *reads) rules(ctx context.Context, guild discord.GuildID) (all []autoRule, err error) {
-	if err := r.get(ctx, routeRules, inGuild(guild), &all); err != nil {
+	if err := r.get(ctx, routeAutomod, inGuild(guild), &all); err != nil {
 		return nil, err
 	}
 	for i := range all {

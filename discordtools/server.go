@@ -210,7 +210,7 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	problems = append(problems, err)
 	deps.Permits.Permits = maps.Clone(deps.Permits.Permits)
 	for _, w := range reviewed { // what the toolsets leave out is permitted to nobody
-		if !slices.ContainsFunc(tools, func(t mcpcore.Tool) bool { return t.Part.Workflow == w.Name }) {
+		if !slices.ContainsFunc(tools, func(t mcpcore.Tool) bool { return t.Part.Workflow == w.Name && t.Part.Role == mcpcore.Plan }) {
 			delete(deps.Permits.Permits, w.Name)
 		}
 	}

@@ -64,7 +64,7 @@ func componentMessage(rest discordtools.REST) mcpcore.Workflow {
 			one that is neither pinned nor a reply. Such a message consists of components for good. Links lead to origins
 			that the policy names. It notifies the listed users alone.`,
 		Effect: mcpcore.Write, Scope: mcpcore.ChannelScope, Needs: discord.ViewChannel | discord.ReadMessageHistory, Intents: discord.MessageContent,
-		Scopes: append(slices.Clone(postScopes), mcpcore.PolicyScope{Name: "linkOrigins", Doc: "origins that buttons may lead to, such as https://example.com"}),
+		Scopes: append(slices.Clone(postScopes), mcpcore.PolicyScope{Name: "linkOrigins", Doc: "origins that buttons may lead to, such as https://example.com", Pattern: `https://[a-z0-9.-]+(:[0-9]{1,5})?`}),
 		Rules:  []mcpcore.Rule{postRule, componentRule}, Redact: []string{"components"},
 		Companions: layoutCompanions(rest),
 		Reads:      postReads, Write: postWrites,

@@ -223,3 +223,13 @@ func TestToolsetHoldsTheWholeWorkflow(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// An audit is there without its workflow, whose permit is then nobody's.
+func TestToolsetOfReadsLeavesTheWorkflowOut(t *testing.T) {
+	t.Parallel()
+	d := serve(t, discordtools.Config{Toolsets: []string{"read-only"}}, keepers())
+	if there := d.listed(); !there["audit_role_deletion"] || there["plan_role_deletion"] {
+		t.Errorf("it lists %v", there)
+	}
+	d.unknown("execute_role_deletion")
+}

@@ -75,7 +75,7 @@ func (c *Config) ReadPolicy(path string, sandbox bool) error {
 	if picked, err := surface.Parse(c.Toolsets, declared.Toolsets); err == nil {
 		left := surface.Select(Tools(), picked)
 		for _, name := range enabled {
-			if !slices.ContainsFunc(left, func(t mcpcore.Tool) bool { return t.Part.Workflow == name }) {
+			if !slices.ContainsFunc(left, func(t mcpcore.Tool) bool { return t.Part.Workflow == name && t.Part.Role == mcpcore.Plan }) {
 				c.Warnings = append(c.Warnings, fmt.Sprintf("%s enables %s, and no toolset that is picked holds it", p.Workflows.Source, name))
 			}
 		}

@@ -14,7 +14,9 @@ import (
 
 	"github.com/guildwarden/guildwarden/cmd/internal/boot"
 	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/discordtools/workflows"
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 	"github.com/guildwarden/guildwarden/mcpcore/surface"
 	"github.com/guildwarden/guildwarden/mcpcore/transport"
 )
@@ -57,12 +59,15 @@ ends. The exit status is 0 when the catalogue is whole and sealed, otherwise 2.`
 // catalogue is the sealed server, and the access contract worked out apart from
 // it. Nothing outside this function has a say in what they are.
 func catalogue() (*mcp.Server, *surface.Contract, error) {
-	server, err := discordtools.BuildServer(discordtools.Deps{REST: nowhere{}, Version: boot.Version()})
+	server, err := discordtools.BuildServer(discordtools.Deps{
+		REST: nowhere{}, Version: boot.Version(),
+		Workflows: workflows.All, Permits: boot.Everything(), Operations: ledger.NewOperations(nil), Volatile: true,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
 	surface.Seal(server, static(discordtools.Resources(discordtools.Config{}))...)
-	tools := discordtools.Tools(nowhere{})
+	tools := boot.Tools()
 	contract, err := surface.NewContract(tools, discordtools.Toolsets(tools))
 	return server, contract, err
 }

@@ -38,6 +38,7 @@ func golden(t *testing.T, name, got string) {
 var whole = []string{
 	"DISCORD_EXPECTED_BOT_ID=1200000000000000002", "DISCORD_DEFAULT_GUILD_ID=" + guild, "ALLOWED_GUILDS=" + guild, "MCP_CATEGORIES=messages,channels",
 	"MCP_ALLOW_USER_SCOPED=1", "MCP_DRY_RUN=false", "MCP_WRITE_MODE=preview", "MCP_ACCESS_MODE=enforce",
+	"MCP_TOOLSETS=read-only,role-deletion", "MCP_TOOL_SURFACE=progressive", "MCP_WRITE_STYLE=reviewed", "MCP_TEMPLATE_CATALOG=./templates.json",
 	"MCP_REQUIRE_PREVIEW=true", "MCP_DM_CONSENT_MODE=require", "MCP_HUMAN_APPROVAL=gated", "MCP_APPROVAL_CHANNEL=console", "MCP_APPROVAL_WAIT=10s",
 	"MCP_APPROVERS=ana=sha256:" + strings.Repeat("01", 32) + ",ben=sha256:" + strings.Repeat("02", 32),
 	"MCP_LEDGER=postgres://ana:canary-pass@ledger/approvals?sslpassword=canary-pass",

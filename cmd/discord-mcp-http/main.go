@@ -45,7 +45,8 @@ func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "discord-mcp-http",
 		Short: "Discord for AI agents over HTTP, behind guards",
-		Long: `Serves Discord to AI agents over the Model Context Protocol at http://ADDR/mcp.
+		Long: `Serves Discord to AI agents over the Model Context Protocol at http://ADDR/mcp,
+and to people, where MCP_APPROVERS names some, the approval console at /console/.
 
 Settings come from the environment; "discord-mcp config" shows them. DISCORD_TOKEN
 is the bot's token, DISCORD_MCP_ACCESS_TOKEN the one that clients must bring.

@@ -77,7 +77,7 @@ type Config struct {
 
 	_               group         `title:"HTTP"`
 	AccessToken     string        `env:"DISCORD_MCP_ACCESS_TOKEN" takes:"32 characters or more" unset:"nobody" secret:"all" doc:"the bearer token of 'discord-mcp-http'; spaces around it are taken off"`
-	HTTPHosts       []string      `env:"MCP_HTTP_HOSTS" takes:"hosts, comma list" unset:"loopback and the address itself" doc:"more names under which clients reach the server, such as a proxy's; with or without a port"`
+	HTTPHosts       []string      `env:"MCP_HTTP_HOSTS" takes:"hosts, comma list" unset:"loopback and the address itself" doc:"more names under which clients reach the server, such as a proxy's; with or without a port. Agents are told that the console is at the first"`
 	HTTPOrigins     []string      `env:"MCP_HTTP_ORIGINS" takes:"origins such as 'https://chat.example.com', comma list" unset:"its own" doc:"more web pages that may send requests"`
 	HTTPMaxBody     int64         `env:"MCP_HTTP_MAX_BODY_BYTES" envDefault:"4194304" validate:"min=1024,max=67108864" takes:"bytes" doc:"the longest body of a request"`
 	HTTPMaxInFlight int           `env:"MCP_HTTP_MAX_IN_FLIGHT" envDefault:"16" validate:"min=1,max=1024" doc:"calls at once; more are refused with 503"`

@@ -22,14 +22,20 @@ type api struct {
 
 	mu     sync.Mutex
 	asked  int  // requests so far
-	speaks bool // Run tells the progress in words of its own
+	speaks bool // the progress is told in words of Run's own
+}
+
+// speak keeps the call's requests from being counted: it tells by itself how far
+// it is.
+func (a *api) speak() {
+	a.mu.Lock()
+	a.speaks = true
+	a.mu.Unlock()
 }
 
 // tell tells how far the call is, instead of counting its requests.
 func (a *api) tell(ctx context.Context, done, total float64, words string) {
-	a.mu.Lock()
-	a.speaks = true
-	a.mu.Unlock()
+	a.speak()
 	a.call.Progress(ctx, done, total, words)
 }
 

@@ -191,10 +191,11 @@ func applyBlueprint(ctx context.Context, a *api, in blueprintApply) (blueprintAp
 	if budget == 0 {
 		budget = 25
 	}
+	a.speak() // from the first operation on, not of the readings before it
 	out := (&blueprint.Applier{Conn: callConn{a}, Records: a.blueprints.records, Clock: a.now}).Apply(ctx, blueprint.Order{
 		Plan: p, Principal: a.call.Principal(), Budget: budget,
 		Progress: func(ctx context.Context, done, total int, words string) {
-			a.call.Progress(ctx, float64(done), float64(total), words)
+			a.tell(ctx, float64(done), float64(total), words)
 		},
 	})
 	plan, id, zero := p.ID(), p.BlueprintID, out.Left

@@ -54,6 +54,9 @@ func (s scene) run(t *testing.T) {
 		s.serve(t, order)
 		return
 	}
+	if testing.Short() && !s.Race {
+		t.Skip("-short runs the rules on the workflow that processes race on")
+	}
 	s.World = s.world
 	operationtest.Workflow(t, s.Subject)
 	s.stores(t)

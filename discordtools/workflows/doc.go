@@ -18,36 +18,37 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
-// All are Discord's workflows on a client. None runs before a policy enables it.
+// All are Discord's workflows on a client, in the order of their names. None runs
+// before a policy enables it.
 func All(rest discordtools.REST) []mcpcore.Workflow {
 	return []mcpcore.Workflow{
+		automodChange(rest),
 		bulkGuildBan(rest),
 		bulkMemberRoleChange(rest),
-		automodChange(rest),
 		channelCreation(rest),
 		channelDeletion(rest),
 		channelMetadataChange(rest),
-		guildPrune(rest),
-		inviteDeletion(rest),
-		memberModeration(rest),
-		memberRoleChange(rest),
-		roleConfiguration(rest),
-		roleCreation(rest),
 		channelOrdering(rest),
 		channelPermissionOverwrite(rest),
 		componentMessage(rest),
 		embedMessage(rest),
 		guildExpressionChange(rest),
 		guildIncidentActionChange(rest),
+		guildPrune(rest),
 		guildSettingsChange(rest),
+		inviteDeletion(rest),
+		memberModeration(rest),
+		memberRoleChange(rest),
 		messageDeletion(rest),
 		messagePinning(rest),
+		roleConfiguration(rest),
+		roleCreation(rest),
 		roleDeletion(rest),
 		roleOrdering(rest),
 		scheduledEventChange(rest),
+		threadGovernanceChange(rest),
 		webhookChange(rest),
 		webhookCreation(rest),
 		webhookDeletion(rest),
-		threadGovernanceChange(rest),
 	}
 }

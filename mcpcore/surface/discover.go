@@ -263,7 +263,7 @@ func (v *discovered) Text() string {
 	var b strings.Builder
 	for _, m := range v.Matches {
 		fmt.Fprintf(&b, "%s (%s, %s): %s\n", m.Name, m.Risk, m.Toolset, m.Summary)
-		if m.InputSchema != nil {
+		if len(m.InputSchema) > 0 { // empty for a compact match
 			fmt.Fprintf(&b, "  input: %s\n", m.InputSchema)
 		}
 	}

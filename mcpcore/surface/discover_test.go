@@ -112,6 +112,15 @@ func TestDiscoveryByExactName(t *testing.T) {
 	if m := a.discover(map[string]any{"query": "ban a user", "detail": "full"}).Matches[0]; m.Description == "" || m.InputSchema == nil {
 		t.Errorf("a full match has %+v", m)
 	}
+	for args, has := range map[string]bool{`{"query":"ban a user"}`: false, `{"query":"members_ban"}`: true} {
+		res, err := a.CallTool(a.Context(), &mcp.CallToolParams{Name: find, Arguments: json.RawMessage(args)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := res.Content[0].(*mcp.TextContent).Text; strings.Contains(text, "input: {") != has || strings.Contains(text, "input: \n") {
+			t.Errorf("%s is answered with the text\n%s", args, text)
+		}
+	}
 }
 
 func TestDiscoveryWithoutAQuestionCounts(t *testing.T) {

@@ -69,13 +69,21 @@ func (s *Toolset) Of(tools []mcpcore.Tool) []mcpcore.Tool {
 
 // All is every toolset of the tools, sorted by name: "category:" and the name for
 // each category, the named ones that hold something, and one called after each
-// workflow that no named one lists.
+// workflow that no named one lists. A named one without a doc says which of its
+// workflows the tools are of.
 func All(tools []mcpcore.Tool, named ...Toolset) []Toolset {
 	var all []Toolset
 	listed := map[string]bool{}
 	for _, s := range named {
+		var held []string
 		for _, w := range s.Workflows {
 			listed[w] = true
+			if slices.ContainsFunc(tools, func(t mcpcore.Tool) bool { return t.Part.Workflow == w }) {
+				held = append(held, w)
+			}
+		}
+		if s.Doc == "" && len(held) > 0 {
+			s.Doc = docOf(held...)
 		}
 		if len(s.Of(tools)) > 0 {
 			all = append(all, s)
@@ -85,7 +93,7 @@ func All(tools []mcpcore.Tool, named ...Toolset) []Toolset {
 	for i := range tools {
 		s := Toolset{Name: categoryPrefix + tools[i].Category, Doc: "the category " + tools[i].Category, Category: tools[i].Category}
 		if w := tools[i].Part.Workflow; w != "" {
-			s = Toolset{Name: w, Doc: "the reviewed workflow " + w, Workflows: []string{w}}
+			s = Toolset{Name: w, Doc: docOf(w), Workflows: []string{w}}
 			if listed[w] {
 				continue
 			}
@@ -99,6 +107,14 @@ func All(tools []mcpcore.Tool, named ...Toolset) []Toolset {
 	}
 	slices.SortStableFunc(all, func(a, b Toolset) int { return strings.Compare(a.Name, b.Name) })
 	return all
+}
+
+// docOf is the doc of a toolset that holds these workflows.
+func docOf(workflows ...string) string {
+	if len(workflows) == 1 {
+		return "the reviewed workflow " + workflows[0]
+	}
+	return "the reviewed workflows " + strings.Join(workflows, ", ")
 }
 
 // UnknownError is the error of a name that is no toolset's.

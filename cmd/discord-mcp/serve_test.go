@@ -380,7 +380,7 @@ func TestFailedStartSaysWhyOnStderr(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"no token":           {[]string{"DISCORD_TOKEN"}, nil, []string{"DISCORD_TOKEN is not set", "serve --sandbox"}},
+		"no token":           {[]string{"DISCORD_TOKEN"}, nil, []string{"DISCORD_TOKEN is not set", "start with --sandbox"}},
 		"no token, by name":  {[]string{"DISCORD_TOKEN"}, []string{"serve"}, []string{"DISCORD_TOKEN is not set"}},
 		"placeholder":        {[]string{"DISCORD_TOKEN=${DISCORD_TOKEN}"}, nil, []string{"placeholder"}},
 		"quotes":             {[]string{"DISCORD_TOKEN=\"" + canary + "\""}, nil, []string{"quotes"}},

@@ -44,7 +44,7 @@ func readToken(c Config) (string, error) {
 	problem := ""
 	switch {
 	case token == "" && from == "DISCORD_TOKEN":
-		problem = "is not set. Put the bot's token there; to try everything without one, run: discord-mcp serve --sandbox"
+		problem = "is not set. Put the bot's token there; to try everything without one, start with --sandbox"
 	case token == "":
 		problem = "names an empty file; " + whereTokens
 	case strings.ContainsAny(token, "\"'`"):

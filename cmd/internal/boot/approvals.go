@@ -15,7 +15,7 @@ const (
 	makeApprover = "make one with: discord-mcp approver new NAME"
 	otherLedger  = "set MCP_LEDGER to one that other processes reach, such as sqlite:/var/lib/discord-mcp/approvals.db, and MCP_STATE_KEY with it"
 
-	nobodyAsked = "MCP_APPROVERS: nobody is asked while MCP_HUMAN_APPROVAL is off"
+	nobodyAsked = "MCP_APPROVERS: nobody is asked while MCP_HUMAN_APPROVAL is off; set it to gated or writes"
 
 	// whereToDecide completes "decide at …".
 	whereToDecide = "a terminal, with discord-mcp approvals decide"

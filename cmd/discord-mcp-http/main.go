@@ -90,7 +90,7 @@ func build(ctx context.Context, addr, policy string, inSandbox, open bool) (s se
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return s, err
+		return s, fmt.Errorf("--addr: %w; give another one, port 0 takes a free one", err)
 	}
 	s.listener, s.close = l, l.Close
 	defer func() {

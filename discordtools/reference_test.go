@@ -43,15 +43,15 @@ var meant = map[string]string{
 	"guild_modify: input.features[]: maxLength 100, there <nil>":                                   "no feature has a longer name",
 	"guild_modify_welcome_screen: input.welcome_channels[].emoji_name: maxLength 100, there <nil>": "no emoji has a longer name",
 	"users_create_dm: gate consent, there none":                                                    "the consent that the reference asks for by MCP_DM_CONSENT_MODE is a gate here",
-	"users_create_dm: input.__consent: is not there":                                               consentLater,
-	"users_create_dm: input.__consent_hash: is not there":                                          consentLater,
-	"users_create_dm: input.__consent_id: is not there":                                            consentLater,
+	"users_create_dm: input.__consent: is not there":                                               consentFields,
+	"users_create_dm: input.__consent_hash: is not there":                                          consentFields,
+	"users_create_dm: input.__consent_id: is not there":                                            consentFields,
 }
 
 const (
-	repeatedTags = "the reference refuses it as well, when it reads the channel"
-	emojiNames   = "Discord refuses all other characters"
-	consentLater = "a field stands where it does something, and MCP_DM_CONSENT_MODE=require is not there yet"
+	repeatedTags  = "the reference refuses it as well, when it reads the channel"
+	emojiNames    = "Discord refuses all other characters"
+	consentFields = "a field stands where it does something: under MCP_DM_CONSENT_MODE=require"
 )
 
 // referenced is a tool as the reference has it.

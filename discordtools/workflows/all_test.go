@@ -146,15 +146,9 @@ func TestAllIsSorted(t *testing.T) {
 // the rules and kills processes between the durable steps, on both stores.
 func TestEveryWorkflowRunsTheRules(t *testing.T) {
 	t.Parallel()
-	src := sources(t)
-	ran := map[string]bool{}
-	for name, fn := range src {
-		if strings.HasPrefix(name, "Test") {
-			src.scenes(fn, ran)
-		}
-	}
+	ran := sources(t).scenes()
 	for _, w := range declared(t) {
-		if !ran[w.Name] {
+		if ran[w.Name] == nil {
 			t.Errorf("no test runs a scene of %s", w.Name)
 		}
 		delete(ran, w.Name)
@@ -188,52 +182,108 @@ func sources(t *testing.T) tests {
 	return all
 }
 
-// scenes adds the workflows of the scenes that a test runs: of each run(t), those
-// that its receiver is made of.
-func (all tests) scenes(test *ast.FuncDecl, ran map[string]bool) {
-	ast.Inspect(test.Body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 1 {
-			if run, ok := call.Fun.(*ast.SelectorExpr); ok && run.Sel.Name == "run" {
-				all.workflows(test, run.X, ran, map[ast.Node]bool{})
+// optional are the fields of a scene without which some rule is left out, and
+// Race.
+var optional = []string{"Rename", "Settle", "Race"}
+
+// scenes are the workflows of the scenes that tests run, each with the optional
+// fields that some scene of it sets.
+func (all tests) scenes() map[string]map[string]bool {
+	ran := map[string]map[string]bool{}
+	for name, test := range all {
+		if !strings.HasPrefix(name, "Test") {
+			continue
+		}
+		ast.Inspect(test.Body, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 1 {
+				return true
+			}
+			run, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || run.Sel.Name != "run" {
+				return true
+			}
+			r := receiver{tests: all, seen: map[ast.Node]bool{}, fields: map[string]bool{}}
+			r.look(test, run.X)
+			for _, w := range r.workflows {
+				if ran[w] == nil {
+					ran[w] = map[string]bool{}
+				}
+				maps.Copy(ran[w], r.fields)
+			}
+			return true
+		})
+	}
+	return ran
+}
+
+// receiver is what the receiver of one run(t) is made of.
+type receiver struct {
+	tests
+	seen      map[ast.Node]bool
+	workflows []string
+	fields    map[string]bool
+}
+
+// look goes through an expression or a body of a function: its literals, what its
+// variables were given, and the functions that it calls.
+func (r *receiver) look(fn *ast.FuncDecl, in ast.Node) {
+	if r.seen[in] {
+		return
+	}
+	r.seen[in] = true
+	ast.Inspect(in, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok {
+				r.set(key.Name, n.Value)
+			}
+		case *ast.Ident:
+			if called := r.tests[n.Name]; called != nil {
+				r.look(called, called.Body)
+				return true
+			}
+			r.given(fn, n.Name)
+		}
+		return true
+	})
+}
+
+// given looks at what a function gives one of its variables, and its fields.
+func (r *receiver) given(fn *ast.FuncDecl, name string) {
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		set, ok := n.(*ast.AssignStmt)
+		if !ok {
+			return true
+		}
+		for i, to := range set.Lhs {
+			value := set.Rhs[min(i, len(set.Rhs)-1)] // one call may give several
+			switch to := to.(type) {
+			case *ast.Ident:
+				if to.Name == name {
+					r.look(fn, value)
+				}
+			case *ast.SelectorExpr:
+				if v, ok := to.X.(*ast.Ident); ok && v.Name == name {
+					r.set(to.Sel.Name, value)
+				}
 			}
 		}
 		return true
 	})
 }
 
-// workflows adds the names that an expression of a function is made of: those in
-// literals, in what its variables were given, and in the functions that it calls.
-func (all tests) workflows(fn *ast.FuncDecl, in ast.Node, found map[string]bool, seen map[ast.Node]bool) {
-	if seen[in] {
+// set notes a field of a scene.
+func (r *receiver) set(field string, value ast.Expr) {
+	if none, ok := value.(*ast.Ident); ok && none.Name == "nil" {
 		return
 	}
-	seen[in] = true
-	ast.Inspect(in, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.KeyValueExpr:
-			key, ok := n.Key.(*ast.Ident)
-			value, text := n.Value.(*ast.BasicLit)
-			if ok && text && key.Name == "Workflow" {
-				if name, err := strconv.Unquote(value.Value); err == nil {
-					found[name] = true
-				}
-			}
-		case *ast.Ident:
-			if called := all[n.Name]; called != nil {
-				all.workflows(called, called.Body, found, seen)
-				return true
-			}
-			ast.Inspect(fn.Body, func(m ast.Node) bool {
-				if set, ok := m.(*ast.AssignStmt); ok {
-					for i, to := range set.Lhs {
-						if v, ok := to.(*ast.Ident); ok && v.Name == n.Name {
-							all.workflows(fn, set.Rhs[min(i, len(set.Rhs)-1)], found, seen) // one call may give several
-						}
-					}
-				}
-				return true
-			})
+	if slices.Contains(optional, field) {
+		r.fields[field] = true
+	}
+	if text, ok := value.(*ast.BasicLit); ok && field == "Workflow" {
+		if name, err := strconv.Unquote(text.Value); err == nil {
+			r.workflows = append(r.workflows, name)
 		}
-		return true
-	})
+	}
 }

@@ -60,7 +60,7 @@ ends. The exit status is 0 when the catalogue is whole and sealed, otherwise 2.`
 // it. Nothing outside this function has a say in what they are.
 func catalogue() (*mcp.Server, *surface.Contract, error) {
 	server, err := discordtools.BuildServer(discordtools.Deps{
-		REST: nowhere{}, Version: boot.Version(),
+		REST: nowhere{}, Name: boot.Name, Version: boot.Version(),
 		Workflows: workflows.All, Permits: boot.Everything(), Operations: ledger.NewOperations(nil), Volatile: true,
 	})
 	if err != nil {

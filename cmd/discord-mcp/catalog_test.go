@@ -116,7 +116,7 @@ func TestCatalogReport(t *testing.T) {
 	}
 	contract := strings.TrimSpace(run(t, nil, "", "tools", "--contract").stdout)
 	for name, want := range map[string]any{
-		"schema_version": 1., "status": "ok", "server_name": "guildwarden", "execution_guard": "CATALOG_ONLY", "credentials_required": false,
+		"schema_version": 1., "status": "ok", "execution_guard": "CATALOG_ONLY", "credentials_required": false,
 		"discord_execution": "disabled", "activity_evidence_created": false, "authority_granted": false, "protocol_era_count": 2.,
 		"manifest_digest": fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(contract))),
 	} {
@@ -129,6 +129,12 @@ func TestCatalogReport(t *testing.T) {
 		t.Errorf("server_version is %v", report["server_version"])
 	}
 	delete(report, "server_version")
+	served, done := agent(t, eras[1], nil, "serve", "--sandbox")
+	defer done()
+	if name := served.InitializeResult().ServerInfo.Name; report["server_name"] != name {
+		t.Errorf("server_name is %v, a server's %s", report["server_name"], name)
+	}
+	delete(report, "server_name")
 	for name, v := range report {
 		classes, _ := v.(map[string]any)
 		_, number := v.(float64)

@@ -83,7 +83,7 @@ func Deps(c Config, o Options) (deps discordtools.Deps, closeAll func() error, e
 		Client:    discordtools.ClientOptions{Base: c.APIBase, Logger: log, Resilience: c.resilience()},
 		Audit:     sink,
 		Approver:  c.approver(),
-		Name:      "discord-mcp",
+		Name:      Name,
 		Version:   Version(),
 		Transport: o.Transport,
 		Logger:    log,
@@ -187,6 +187,9 @@ func IsTerminal(w io.Writer) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
+
+// Name is what servers call themselves to clients.
+const Name = "discord-mcp"
 
 // Version is the module's version, or the commit it was built from.
 func Version() string {

@@ -151,24 +151,32 @@ func TestPromptArgumentsAreStrict(t *testing.T) {
 	})
 }
 
-// TestPromptsGoWithTheirTools shows that categories reduce prompts as they reduce
-// tools, and that a prompt says which of its tools the server lacks.
+// TestPromptsGoWithTheirTools shows that categories and toolsets reduce prompts as
+// they reduce tools, and that a prompt says which of its tools the server lacks.
 func TestPromptsGoWithTheirTools(t *testing.T) {
 	t.Parallel()
-	b := visit(t, eras[0], sandbox.Demo(), func(d *discordtools.Deps) { d.Config.Categories = []string{"messages", "roles"} })
-	var names []string
-	for _, p := range b.prompts() {
-		names = append(names, p.Name)
-	}
-	if got, want := strings.Join(names, " "), "catch_up find_messages review_change review_safety summarize_channel triage_report"; got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
-	if _, err := b.mcp.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "plan_event", Arguments: map[string]string{"guild_id": guild, "idea": "x"}}); err == nil {
-		t.Error("a prompt whose tools are off is filled in")
-	}
-	text, err := b.filled(&mcp.Prompt{Name: "summarize_channel", Arguments: []*mcp.PromptArgument{{Name: "channel_id"}}}, promptArgs)
-	if err != nil || !strings.HasSuffix(text, "Tools of this server for it: messages_read. It does not have: channels_get, intelligence_summarize_channel. Go without and say what you could not do.") {
-		t.Errorf("%v\n%s", err, text)
+	for name, c := range map[string]discordtools.Config{
+		"categories": {Categories: []string{"messages", "roles"}},
+		"toolsets":   {Toolsets: []string{"category:messages", "category:roles", "category:meta"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := visit(t, eras[0], sandbox.Demo(), func(d *discordtools.Deps) { d.Config = c })
+			var names []string
+			for _, p := range b.prompts() {
+				names = append(names, p.Name)
+			}
+			if got, want := strings.Join(names, " "), "catch_up find_messages review_change review_safety summarize_channel triage_report"; got != want {
+				t.Errorf("%s\nwant %s", got, want)
+			}
+			if _, err := b.mcp.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "plan_event", Arguments: map[string]string{"guild_id": guild, "idea": "x"}}); err == nil {
+				t.Error("a prompt whose tools are off is filled in")
+			}
+			text, err := b.filled(&mcp.Prompt{Name: "summarize_channel", Arguments: []*mcp.PromptArgument{{Name: "channel_id"}}}, promptArgs)
+			if err != nil || !strings.HasSuffix(text, "Tools of this server for it: messages_read. It does not have: channels_get, intelligence_summarize_channel. Go without and say what you could not do.") {
+				t.Errorf("%v\n%s", err, text)
+			}
+		})
 	}
 }
 

@@ -1,7 +1,10 @@
 package main_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -131,8 +134,8 @@ func TestToolsNeedsNoSettings(t *testing.T) {
 	}
 }
 
-// TestToolsPrintsTheAccessContract: the document covers what the list names, and
-// depends on no setting.
+// TestToolsPrintsTheAccessContract: the document covers what the list names,
+// depends on no setting, and is the same wherever the test runs.
 func TestToolsPrintsTheAccessContract(t *testing.T) {
 	t.Parallel()
 	plain := run(t, []string{"DISCORD_TOKEN"}, "", "tools", "--contract")
@@ -140,6 +143,12 @@ func TestToolsPrintsTheAccessContract(t *testing.T) {
 	if plain.status != 0 || plain.stderr != "" || plain.stdout != poisoned.stdout {
 		t.Errorf("exit status %d, stderr: %s; equal with other settings: %t", plain.status, plain.stderr, plain.stdout == poisoned.stdout)
 	}
+	var page bytes.Buffer
+	if err := json.Indent(&page, []byte(plain.stdout), "", " "); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "access.json", page.String())
+	golden(t, "access.digest", fmt.Sprintf("sha256:%x\n", sha256.Sum256([]byte(strings.TrimSuffix(plain.stdout, "\n")))))
 	var manifest struct {
 		AuthorityGranted *bool                          `json:"authorityGranted"`
 		Tools            []struct{ Name, Class string } `json:"tools"`

@@ -2,15 +2,21 @@ package workflows_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	stdsql "database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,8 +43,9 @@ func TestMain(m *testing.M) {
 const child = "GUILDWARDEN_TEST_WORKFLOW"
 
 // order is what another process does: it executes the scene's change, with the
-// key, and dies at a step.
-type order struct{ Kind, Address, Step, Key string }
+// key, and dies at a step. Base and Args are "" for a world of its own and the
+// scene's change.
+type order struct{ Kind, Address, Step, Key, Base, Args string }
 
 // ended is how it ended, when it did not die.
 type ended struct {
@@ -122,6 +129,7 @@ func (s scene) serve(t *testing.T, raw string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Base, s.Args = o.Base, cmp.Or(o.Args, s.Args)
 	w := s.world(t)
 	written := false
 	w.Any.(*sandbox.Discord).Observe(func(r sandbox.Request) {
@@ -237,7 +245,7 @@ func (s scene) killed(t *testing.T, kind string, address func(t *testing.T) stri
 		{"known", mcpcore.StatusPending, mcpcore.ClaimQuarantined},
 		{"finished", mcpcore.StatusCompleted, mcpcore.ClaimFree},
 	} {
-		o := order{kind, address(t), row.step, firstKey}
+		o := order{Kind: kind, Address: address(t), Step: row.step, Key: firstKey}
 		if e, died := o.run(t); !died {
 			t.Fatalf("%s: the process lives and answers %+v", row.step, e)
 		}
@@ -269,51 +277,80 @@ func (s scene) killed(t *testing.T, kind string, address func(t *testing.T) stri
 	}
 }
 
-// raced has several processes execute at once.
+// raced has several processes execute at once in one world.
 func (s scene) raced(t *testing.T, kind string, address func(t *testing.T) string) {
-	const processes = 3
-	o := order{Kind: kind, Address: address(t)}
-	o.later(t, 0) // makes the tables
-	ends := make(chan ended, processes)
-	for n := range processes {
-		go func() {
-			o := o
-			o.Key = fmt.Sprintf("canary-key-000000000%d", n)
-			e, _ := o.run(t)
-			ends <- e
-		}()
-	}
-	writes := 0
-	for range processes {
-		// Each has a world of its own, so that who comes when the first has
-		// finished writes too; while it has not, nobody does.
-		e := <-ends
-		writes += e.Writes
-		if e.Status != "completed" && e.Code != mcpcore.CodeTargetBusy || e.Writes > 1 || (e.Code == mcpcore.CodeTargetBusy) != (e.Writes == 0) {
-			t.Errorf("a process ends with %+v", e)
+	for _, row := range []struct {
+		name   string
+		args   []string
+		hold   bool
+		writes int
+		lose   []mcpcore.Code // how the others end
+	}{
+		{"one target", []string{s.Args, s.Args, s.Args}, true, 1, []mcpcore.Code{mcpcore.CodeTargetBusy}},
+		// Who comes when the first has finished plans in the world that it left.
+		{"one target, unheld", []string{s.Args, s.Args, s.Args}, false, 1,
+			[]mcpcore.Code{mcpcore.CodeTargetBusy, mcpcore.CodePlanChanged, mcpcore.CodePlanRefused}},
+		{"other targets", []string{s.Args, s.Race}, true, 2, nil},
+	} {
+		o := order{Kind: kind, Address: address(t)}
+		l := o.later(t, 0) // makes the tables
+		won := 0
+		ends, writes := s.together(t, o, row.args, row.hold)
+		for n, e := range ends {
+			kept, err := l.Receipt(t.Context(), s.Workflow, mcpcore.HashKey(raceKey(n)))
+			switch {
+			case e.Status == "completed" && kept.Status == mcpcore.StatusCompleted:
+				won++
+			case !slices.Contains(row.lose, e.Code) || !errors.Is(err, mcpcore.ErrReceiptMissing):
+				t.Errorf("%s: a process ends with %+v, its receipt is %q, %v", row.name, e, kept.Status, err)
+			}
 		}
-	}
-	if writes == 0 {
-		t.Error("nobody wrote")
-	}
-	// While another process holds the target nobody writes; on another one they do.
-	l := o.later(t, 0)
-	other, err := l.Claim(t.Context(), mcpcore.Wanted{Workflow: s.Workflow, Key: "k", Targets: []mcpcore.Target{{Kind: "channel", ID: "7"}}, Lease: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Key = "canary-key-0000000011"
-	if e, _ := o.run(t); e.Status != "completed" || e.Writes != 1 {
-		t.Errorf("beside %v it ends with %+v", other.Targets, e)
-	}
-	kept, err := l.Receipt(t.Context(), s.Workflow, mcpcore.HashKey(o.Key))
-	if err != nil || kept.Status != mcpcore.StatusCompleted {
-		t.Errorf("the receipt is %+v, %v", kept, err)
+		if won != row.writes || len(writes) != row.writes {
+			t.Errorf("%s: %d processes completed, and written is %q", row.name, won, writes)
+		}
 	}
 }
 
-// stores kills and races processes on both durable ledgers. It starts some twenty
-// of them, which -short leaves out.
+func raceKey(n int) string { return fmt.Sprintf("canary-key-000000000%d", n) }
+
+// together has one process for each of args, all in one world, and tells how they
+// ended and what was written there. Nobody reads before all are there. With hold
+// a write waits until every other process writes too or has ended.
+func (s scene) together(t *testing.T, o order, args []string, hold bool) (ends []ended, writes []string) {
+	w := s.world(t)
+	proxy := &httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}, Transport: w.Any.(*sandbox.Discord)}
+	var all, reading, writing sync.WaitGroup
+	reading.Add(len(args))
+	writing.Add(len(args))
+	ends = make([]ended, len(args))
+	for n := range args {
+		came, wrote := sync.OnceFunc(reading.Done), sync.OnceFunc(writing.Done)
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			came()
+			reading.Wait()
+			if r.Method != "GET" {
+				wrote()
+				if hold {
+					writing.Wait()
+				}
+			}
+			proxy.ServeHTTP(w, r)
+		}))
+		o := o
+		o.Base, o.Args, o.Key = front.URL+"/api/v10", args[n], raceKey(n)
+		all.Go(func() {
+			defer front.Close()
+			defer wrote()
+			defer came()
+			ends[n], _ = o.run(t)
+		})
+	}
+	all.Wait()
+	return ends, w.Writes()
+}
+
+// stores kills and races processes on both durable ledgers. It starts some thirty
+// of them at most, which -short leaves out.
 func (s scene) stores(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -330,7 +367,7 @@ func (s scene) stores(t *testing.T) {
 			t.Parallel()
 			s.killed(t, kind, address)
 		})
-		if s.Race {
+		if s.Race != "" {
 			t.Run("processes race, "+kind, func(t *testing.T) {
 				t.Parallel()
 				s.raced(t, kind, address)

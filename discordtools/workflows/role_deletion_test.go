@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
@@ -9,7 +10,9 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
 )
 
-const loneRole discord.RoleID = "1200000000000000299"
+// Roles that nothing names, one in each demo guild: a deletion claims all roles of
+// its guild.
+const loneRole, clubRole discord.RoleID = "1200000000000000299", "1200000000000000297"
 
 // world is the demo world of a refusal.
 func world(f func(d *sandbox.Discord)) func(*operationtest.World) {
@@ -36,7 +39,7 @@ func TestRoleDeletion(t *testing.T) {
 		Subject: operationtest.Subject{
 			Workflow: "role-deletion", Plan: "plan_role_deletion", Execute: "execute_role_deletion",
 			Args: of(string(loneRole)), Sends: []string{"DELETE /guilds/1200000000000000001/roles/1200000000000000299"},
-			Permit:   mcpcore.Permit{Enabled: true, Scopes: map[string][]string{"roles": {string(loneRole)}}},
+			Permit:   mcpcore.Permit{Enabled: true, Scopes: map[string][]string{"roles": {string(loneRole), string(clubRole)}}},
 			Resource: string(loneRole), Secrets: []string{"canary", "Lighthouse"},
 			Refusals: []operationtest.Refusal{
 				other("everyone", "1200000000000000001"), other("managed", string(sandbox.DemoBotRole)), other("hierarchy", string(sandbox.DemoAdminRole)),
@@ -65,9 +68,13 @@ func TestRoleDeletion(t *testing.T) {
 				})},
 			},
 		},
-		Route: "DELETE /guilds/{guild_id}/roles/{role_id}", ReadBack: "GET /guilds/{guild_id}/roles", Skip: 4, Race: true,
+		Route: "DELETE /guilds/{guild_id}/roles/{role_id}", ReadBack: "GET /guilds/{guild_id}/roles", Skip: 4,
+		Race: strings.Replace(of(string(clubRole)), string(sandbox.DemoGuild), string(sandbox.DemoClub), 1),
 		Before: func(d *sandbox.Discord) {
 			d.AddRole(sandbox.DemoGuild, sandbox.Role{ID: loneRole, Name: "canary-role", Position: 1})
+			d.AddRole(sandbox.DemoClub, sandbox.Role{ID: clubRole, Name: "canary-role", Position: 1})
+			keeper := d.AddRole(sandbox.DemoClub, sandbox.Role{Name: "keeper", Position: 2, Permissions: discord.ManageRoles | discord.ManageGuild})
+			d.AddMember(sandbox.DemoClub, sandbox.Member{User: sandbox.BotID, Roles: []discord.RoleID{keeper}})
 		},
 		Change: func(d *sandbox.Discord) { d.AddRole(sandbox.DemoGuild, sandbox.Role{Name: "another"}) },
 	}.run(t)

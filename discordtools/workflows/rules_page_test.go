@@ -89,7 +89,7 @@ func rules(t *testing.T) string {
 		}
 	}
 	add("SQLite, PostgreSQL, with every workflow", "a process that is killed after "+steps(t)+" leaves what the next one has to find, and nothing is written twice")
-	add("SQLite, PostgreSQL, with "+strings.Join(raced, ", "), "while one process writes a target the others are refused, and on another target they write")
+	add("SQLite, PostgreSQL, with "+strings.Join(raced, ", "), "of processes that execute at once on one target exactly one writes, and on other targets they write at the same time")
 	b.WriteString("\n`operationtest.Run` checks these on the ledgers, and the scenes of `discordtools/workflows` those of several processes:\n\n| for | rules |\n|---|---|\n")
 	for _, who := range order {
 		fmt.Fprintf(&b, "| %s | %s |\n", who, strings.Join(of[who], "; "))

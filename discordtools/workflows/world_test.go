@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"net/http"
 	"os"
 	"testing"
 	"time"
@@ -28,13 +29,18 @@ type scene struct {
 	// Route is the write's, "DELETE /guilds/{guild_id}/roles/{role_id}", and
 	// ReadBack that of the first request after it.
 	Route, ReadBack string
-	Race            bool // processes race on it too, which is the engine's matter more than the workflow's
+	// Race is the Args of the same change on other targets. Where there are, processes
+	// race on both, which is the engine's matter more than the workflow's.
+	Race string
 	// Skip is how many requests to ReadBack's route come before the write.
 	Skip int
 
 	// REST stands between the server and the sandbox, to answer otherwise; nil for
 	// nothing.
 	REST func(discordtools.REST) discordtools.REST
+
+	// Base is where another process serves the world; "" for one of its own.
+	Base string
 
 	Protected []string // users whom the policy of [scene.once] protects
 
@@ -54,7 +60,7 @@ func (s scene) run(t *testing.T) {
 		s.serve(t, order)
 		return
 	}
-	if testing.Short() && !s.Race {
+	if testing.Short() && s.Race == "" {
 		t.Skip("-short runs the rules on the workflow that processes race on")
 	}
 	s.World = s.world
@@ -82,7 +88,11 @@ func (s scene) world(t *testing.T) *operationtest.World {
 	return &operationtest.World{
 		Any: d, Change: on(s.Change), Rename: on(s.Rename), Settle: on(s.Settle),
 		Serve: func(u operationtest.Setup) (*mcp.Server, error) {
-			rest, err := discordtools.NewClient(d.Session(), discordtools.ClientOptions{})
+			session := d.Session()
+			if s.Base != "" {
+				session.Client = http.DefaultClient
+			}
+			rest, err := discordtools.NewClient(session, discordtools.ClientOptions{Base: s.Base})
 			if err != nil {
 				return nil, err
 			}

@@ -250,7 +250,8 @@ func TestDiscoveryKeepsTheQueryToItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	near, far := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(t.Context(), far, nil); err != nil {
+	served, err := server.Connect(t.Context(), far, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), near, nil)
@@ -281,6 +282,7 @@ func TestDiscoveryKeepsTheQueryToItself(t *testing.T) {
 	if err := session.Close(); err != nil {
 		t.Error(err)
 	}
+	_ = served.Wait() // it logs its end
 	if err := provider.ForceFlush(t.Context()); err != nil {
 		t.Error(err)
 	}

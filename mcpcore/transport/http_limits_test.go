@@ -163,6 +163,20 @@ func TestHTTPClientSurvivesARefusal(t *testing.T) {
 	}
 }
 
+// A client that calls again as soon as it has its answer finds its place, also where there is one alone.
+func TestHTTPNextCallFindsItsPlace(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0, echo, transport.HandlerOptions{MaxInFlight: 1})
+	for _, version := range versions {
+		session := s.client(version, nil)
+		for range 200 {
+			if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "work"}); err != nil {
+				t.Fatalf("%s: %v", version, err)
+			}
+		}
+	}
+}
+
 // TestHTTPTenThousandSessions opens them, and finds all of it released when they have timed out. It
 // runs alone, since it counts the process's goroutines.
 func TestHTTPTenThousandSessions(t *testing.T) {

@@ -1,6 +1,13 @@
 package transport
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
+
+// patience is how long a call waits for a place. A client has its answer a little before that answer's place is free, and
+// may call again at once.
+const patience = 100 * time.Millisecond
 
 // places are the rooms for what runs at the same time. It is safe for concurrent use; newPlaces makes one.
 type places struct {
@@ -11,6 +18,8 @@ type places struct {
 	held     int                   // sessions and subscriptions
 	running  map[*running]struct{} // both calls and subscriptions
 	stopping bool                  // no call is let in
+	waiting  int                   // calls that wait for a place, at most maxCalls
+	freed    chan struct{}         // closed when a place for a call is free; nil while nobody waits
 	idle     chan struct{}         // closed when stopping and no call runs
 }
 
@@ -27,6 +36,9 @@ func newPlaces(maxCalls, maxHeld int) *places {
 func (p *places) enter(stream bool, cancel func()) (leave func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !stream {
+		p.wait()
+	}
 	switch {
 	case p.stopping, stream && p.held >= p.maxHeld, !stream && p.calls >= p.maxCalls:
 		return nil, false
@@ -40,6 +52,39 @@ func (p *places) enter(stream bool, cancel func()) (leave func(), ok bool) {
 	return func() { p.leave(r) }, true
 }
 
+// wait waits until there is a place for a call, as long as that is worth while. It is called with mu, and gives it away
+// meanwhile.
+func (p *places) wait() {
+	if p.calls < p.maxCalls || p.waiting >= p.maxCalls {
+		return
+	}
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	p.waiting++
+	defer func() { p.waiting-- }()
+	for over := false; !over && !p.stopping && p.calls >= p.maxCalls; {
+		if p.freed == nil {
+			p.freed = make(chan struct{})
+		}
+		freed := p.freed
+		p.mu.Unlock()
+		select {
+		case <-freed:
+		case <-enough.C:
+			over = true
+		}
+		p.mu.Lock()
+	}
+}
+
+// wake has those that wait look again.
+func (p *places) wake() {
+	if p.freed != nil {
+		close(p.freed)
+		p.freed = nil
+	}
+}
+
 func (p *places) leave(r *running) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,6 +94,7 @@ func (p *places) leave(r *running) {
 		return
 	}
 	p.calls--
+	p.wake()
 	p.rest()
 }
 
@@ -91,6 +137,7 @@ func (p *places) stop() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stopping = true
+	p.wake()
 	p.rest()
 	return p.idle
 }

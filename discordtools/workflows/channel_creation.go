@@ -172,15 +172,10 @@ func planChannelCreation(ctx context.Context, r *reads, in channelCreate) (plan 
 	if s.Parent != nil {
 		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: "in", Value: s.Parent.Name})
 	}
-	switch {
-	case len(same) > 1:
-		return plan, refused("ambiguous", "%d channels have that name there already", len(same))
-	case len(same) == 1:
-		s.Existing = same[0]
-		plan.Action, plan.Current = "none", true
-	case s.Inventory.Guild >= guildChannels:
-		return plan, refused("guild-full", "the guild has %d channels, and can have %d", s.Inventory.Guild, guildChannels)
-	case s.Inventory.Parent >= categoryChildren:
+	if s.Existing, err = joining(&plan, "channels", same, s.Inventory.Guild, guildChannels); err != nil {
+		return plan, err
+	}
+	if !plan.Current && s.Inventory.Parent >= categoryChildren {
 		return plan, refused("parent-full", "the category has %d channels, and can have %d", s.Inventory.Parent, categoryChildren)
 	}
 	plan.State = s

@@ -3,9 +3,7 @@ package workflows
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -62,9 +60,9 @@ func channelDeletion(rest discordtools.REST) mcpcore.Workflow {
 		Reads: slices.Concat(standingRoutes, channelUsesRoutes),
 		Write: []string{routeChannelDelete},
 		Plan: func(ctx context.Context, r *reads, in channelDelete) (plan mcpcore.Change[channelStanding], err error) {
-			s, why, err := examineChannel(ctx, r, in.GuildID, in.ChannelID)
-			if err == nil && len(s.Blockers) > 0 {
-				err = refused(s.Blockers[0], "the channel cannot be deleted: %s", strings.Join(why, "; "))
+			s, ready, err := examineChannel(ctx, r, in.GuildID, in.ChannelID)
+			if err == nil {
+				err = ready.refuse("channel")
 			}
 			return mcpcore.Change[channelStanding]{
 				Action: "delete", State: s, Risks: []string{"irreversible"},
@@ -104,25 +102,24 @@ func channelDeletion(rest discordtools.REST) mcpcore.Workflow {
 	}.on(rest)
 }
 
-// examineChannel reads a channel, what is in it and all that names it. why says
-// in words what the blockers are.
-func examineChannel(ctx context.Context, r *reads, guild discord.GuildID, id discord.ChannelID) (s channelStanding, why []string, err error) {
+// examineChannel reads a channel, what is in it and all that names it.
+func examineChannel(ctx context.Context, r *reads, guild discord.GuildID, id discord.ChannelID) (s channelStanding, ready readiness, err error) {
 	bot, err := r.standing(ctx, guild)
 	if err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	if err := bot.needs(discord.ManageGuild); err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	c, err := r.channel(ctx, guild, id)
 	if err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	if err := c.direct(); err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	if !slices.Contains(allKinds, c.Type) {
-		return s, nil, refused("kind", "what falls with a %s is not known", c.Type)
+		return s, ready, refused("kind", "what falls with a %s is not known", c.Type)
 	}
 	need := discord.ViewChannel | discord.ManageChannels
 	if slices.Contains(contentKinds, c.Type) {
@@ -132,11 +129,11 @@ func examineChannel(ctx context.Context, r *reads, guild discord.GuildID, id dis
 		need |= discord.ReadMessageHistory | discord.ManageThreads
 	}
 	if err := r.needsIn(ctx, &bot, c, need); err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	list, err := r.channels(ctx, guild)
 	if err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	s.Guild, s.Permission, s.Name, s.Channel = bot.Guild, bot.evidence(), c.Name, layout([]channel{c})[0]
 	s.Survivors = snapshot(layout(list, id))
@@ -146,29 +143,22 @@ func examineChannel(ctx context.Context, r *reads, guild discord.GuildID, id dis
 		}
 	}
 	if err := s.Holds.read(ctx, r, guild, c); err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	if err := s.Uses.read(ctx, r, guild, c); err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	u := &s.Uses
-	for _, use := range []struct {
-		word  string
-		count int
-		of    string
-	}{
-		{"children", len(u.Children), "channels are in it"},
-		{"settings", len(u.Settings), "settings of the guild name it"},
-		{"onboarding", len(u.Onboarding), "places of the onboarding show it"},
-		{"welcome-screen", u.Welcome, "places of the welcome screen show it"},
-		{"automod", len(u.Automod), "AutoMod rules name it"},
-		{"events", len(u.Events), "scheduled events are in it"},
-		{"stage", u.Stages, "stage is live in it"},
-		{"commands", len(u.Commands), "commands of this bot name it"},
-	} {
-		if use.count > 0 {
-			s.Blockers, why = append(s.Blockers, use.word), append(why, fmt.Sprintf("%d %s", use.count, use.of))
-		}
-	}
-	return s, why, nil
+	ready.free(
+		use{"children", len(u.Children), "channels are in it"},
+		use{"settings", len(u.Settings), "settings of the guild name it"},
+		use{"onboarding", len(u.Onboarding), "places of the onboarding show it"},
+		use{"welcome-screen", u.Welcome, "places of the welcome screen show it"},
+		use{"automod", len(u.Automod), "AutoMod rules name it"},
+		use{"events", len(u.Events), "scheduled events are in it"},
+		use{"stage", u.Stages, "stage is live in it"},
+		use{"commands", len(u.Commands), "commands of this bot name it"},
+	)
+	s.Blockers = ready.words
+	return s, ready, nil
 }

@@ -186,7 +186,7 @@ func planExpression(ctx context.Context, r *reads, in expressionChange) (plan mc
 		}
 	}
 	if s.Limit = guild.slots(in.Kind); in.Action == "create" && s.Count >= s.Limit {
-		return plan, refused("guild-full", "the guild has %d of its sort, and can have %d", s.Count, s.Limit)
+		return plan, refused("full", "the guild has %d of its sort, and can have %d", s.Count, s.Limit)
 	}
 	plan = mcpcore.Change[expressionState]{Action: in.Action, Facts: mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: in.Kind, Value: wanted.Name}}}
 	if in.Action == "delete" {

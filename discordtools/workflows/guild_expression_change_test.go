@@ -117,7 +117,7 @@ func expressing() scene {
 				create("a long name of a sticker", "sticker", `"name":"`+strings.Repeat("x", 31)+`","tags":"x",`+image, "", nil),
 				create("a name that is taken", "emoji", `"name":"LIGHTHOUSE",`+image, "name-taken", nil),
 				create("a role that is not there", "emoji", `"name":"xx","roles":["1200000000000000298"],`+image, "role-missing", nil),
-				create("a full guild", "emoji", `"name":"xx",`+image, "guild-full", func(d *sandbox.Discord) {
+				create("a full guild", "emoji", `"name":"xx",`+image, "full", func(d *sandbox.Discord) {
 					for i := range 49 {
 						d.AddEmoji(sandbox.DemoGuild, sandbox.Emoji{Name: fmt.Sprint("e", i)})
 					}

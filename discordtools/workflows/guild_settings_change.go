@@ -163,14 +163,14 @@ func planSettings(ctx context.Context, r *reads, in settingsChange) (plan mcpcor
 		return plan, refused("unknown-notices", "the guild keeps back notices that this server does not know, and the whole list would be replaced")
 	}
 	s.Wanted = in.onto(s.Now, r.Call.Has)
-	s.Changed = s.Now.differ(s.Wanted)
-	plan = mcpcore.Change[settingsState]{Action: "change", State: s, Facts: mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}}}
-	for _, name := range s.Changed {
-		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: name, Value: s.Now.named()[name] + " → " + s.Wanted.named()[name]})
+	plan = mcpcore.Change[settingsState]{Action: "change", Facts: mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}}}
+	now, wanted := s.Now.named(), s.Wanted.named()
+	fields := make([]field, len(settingNames))
+	for i, name := range settingNames {
+		fields[i] = field{name, now[name], wanted[name]}
 	}
-	if plan.Current = len(s.Changed) == 0; plan.Current {
-		plan.Action = "none"
-	}
+	s.Changed = setting(&plan, fields...)
+	plan.State = s
 	return plan, nil
 }
 

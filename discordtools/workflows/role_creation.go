@@ -107,25 +107,22 @@ func planRoleCreation(ctx context.Context, r *reads, in roleCreate) (plan mcpcor
 		Action: "create",
 		Facts:  mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: "role", Value: in.Name}, {Name: "gives", Value: gives.String()}},
 	}
-	var same []role
+	var same []discord.RoleID
 	for _, other := range bot.Roles {
 		if logical(other.Name) == logical(in.Name) {
-			same = append(same, other)
+			same = append(same, other.ID)
 		}
 	}
-	var differs drift
-	switch {
-	case len(same) > 1:
-		return plan, refused("ambiguous", "%d roles have that name already", len(same))
-	case len(same) == 1:
+	if s.Existing, err = joining(&plan, "roles", same, len(bot.Roles), guildRoles); err != nil {
+		return plan, err
+	}
+	if other, is := bot.role(s.Existing); is {
 		want := s.Target.role()
-		want.Name = same[0].Name
-		if differs.role(same[0], want); len(differs) > 0 || same[0].Managed {
-			return plan, refused("name-taken", "the role %s has that name already, and is another one", same[0].ID)
+		want.Name = other.Name
+		var differs drift
+		if differs.role(other, want); len(differs) > 0 || other.Managed {
+			return plan, refused("name-taken", "the role %s has that name already, and is another one", other.ID)
 		}
-		s.Existing, plan.Action, plan.Current = same[0].ID, "none", true
-	case len(bot.Roles) >= guildRoles:
-		return plan, refused("guild-full", "the guild has %d roles, and can have %d", len(bot.Roles), guildRoles)
 	}
 	plan.State = s
 	return plan, nil

@@ -39,7 +39,7 @@ func TestRoleCreation(t *testing.T) {
 					}
 				}),
 				blocked("name-taken", func(d *sandbox.Discord) { d.AddRole(sandbox.DemoGuild, sandbox.Role{Name: "Canary Role", Color: 255}) }),
-				blocked("guild-full", func(d *sandbox.Discord) {
+				blocked("full", func(d *sandbox.Discord) {
 					for i := range 250 - len(d.Roles(sandbox.DemoGuild)) {
 						d.AddRole(sandbox.DemoGuild, sandbox.Role{Name: fmt.Sprint("filler ", i)})
 					}

@@ -3,9 +3,7 @@ package workflows
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -81,9 +79,9 @@ func roleDeletion(rest discordtools.REST) mcpcore.Workflow {
 		Reads: slices.Concat(standingRoutes, roleUses),
 		Write: []string{routeRoleDelete},
 		Plan: func(ctx context.Context, r *reads, in roleDelete) (plan mcpcore.Change[roleStanding], err error) {
-			s, why, err := examineRole(ctx, r, in.GuildID, in.RoleID)
-			if err == nil && len(s.Blockers) > 0 {
-				err = refused(s.Blockers[0], "the role cannot be deleted: %s", strings.Join(why, "; "))
+			s, ready, err := examineRole(ctx, r, in.GuildID, in.RoleID)
+			if err == nil {
+				err = ready.refuse("role")
 			}
 			return mcpcore.Change[roleStanding]{
 				Action: "delete", State: s, Risks: []string{"irreversible"},
@@ -122,55 +120,44 @@ func roleDeletion(rest discordtools.REST) mcpcore.Workflow {
 	}.on(rest)
 }
 
-// examineRole reads a role and all that names it. why says in words what the
-// blockers are.
-func examineRole(ctx context.Context, r *reads, guild discord.GuildID, id discord.RoleID) (s roleStanding, why []string, err error) {
+// examineRole reads a role and all that names it.
+func examineRole(ctx context.Context, r *reads, guild discord.GuildID, id discord.RoleID) (s roleStanding, ready readiness, err error) {
 	bot, err := r.standing(ctx, guild)
 	if err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	if err := bot.needs(discord.ManageRoles | discord.ManageGuild); err != nil {
-		return s, nil, err
-	}
-	block := func(word, format string, with ...any) {
-		s.Blockers, why = append(s.Blockers, word), append(why, fmt.Sprintf(format, with...))
+		return s, ready, err
 	}
 	var known bool
 	if s.Role, known = bot.role(id); !known {
-		return s, nil, refused("role-missing", "the guild has no role %s", id)
+		return s, ready, refused("role-missing", "the guild has no role %s", id)
 	}
 	s.Guild, s.Permission, s.Survivors = bot.Guild, bot.evidence(), survivors(bot.Roles, id)
 	switch {
 	case string(id) == string(guild):
-		block("everyone", "@everyone cannot be deleted")
+		ready.block("everyone", "@everyone cannot be deleted")
 	case s.Role.Managed:
-		block("managed", "it belongs to a bot or an integration")
+		ready.block("managed", "it belongs to a bot or an integration")
 	case !bot.above(s.Role):
-		block("hierarchy", "it does not stand below the bot's highest role")
+		ready.block("hierarchy", "it does not stand below the bot's highest role")
 	}
 	if err := s.Uses.read(ctx, r, guild, id, &s.Channels); err != nil {
-		return s, nil, err
+		return s, ready, err
 	}
 	u := s.Uses
-	for _, use := range []struct {
-		word  string
-		count int
-		of    string
-	}{
-		{"holders", u.Holders, "members hold it"},
-		{"overwrites", len(u.Overwrites), "channels have overwrites of it"},
-		{"invites", u.Invites, "invites give it"},
-		{"emojis", len(u.Emojis), "emojis are for it"},
-		{"onboarding", len(u.Onboarding), "prompts of the onboarding give it"},
-		{"automod", len(u.Automod), "AutoMod rules exempt it"},
-		{"integrations", len(u.Integrations), "integrations give it"},
-		{"commands", len(u.Commands), "commands of this bot name it"},
-	} {
-		if use.count > 0 {
-			block(use.word, "%d %s", use.count, use.of)
-		}
-	}
-	return s, why, nil
+	ready.free(
+		use{"holders", u.Holders, "members hold it"},
+		use{"overwrites", len(u.Overwrites), "channels have overwrites of it"},
+		use{"invites", u.Invites, "invites give it"},
+		use{"emojis", len(u.Emojis), "emojis are for it"},
+		use{"onboarding", len(u.Onboarding), "prompts of the onboarding give it"},
+		use{"automod", len(u.Automod), "AutoMod rules exempt it"},
+		use{"integrations", len(u.Integrations), "integrations give it"},
+		use{"commands", len(u.Commands), "commands of this bot name it"},
+	)
+	s.Blockers = ready.words
+	return s, ready, nil
 }
 
 // survivors is a digest of all roles but one, without their positions, which

@@ -141,7 +141,7 @@ func planEvent(ctx context.Context, r *reads, in eventChange) (plan mcpcore.Chan
 	wanted, need := event{Status: "scheduled"}, discord.CreateEvents
 	if in.Action == "create" {
 		if s.Open >= s.Limit {
-			return plan, refused("guild-full", "the guild has %d events that are not over, and can have %d", s.Open, s.Limit)
+			return plan, refused("full", "the guild has %d events that are not over, and can have %d", s.Open, s.Limit)
 		}
 	} else {
 		now, creator, err := r.event(ctx, in.GuildID, in.EventID)

@@ -75,7 +75,7 @@ func planning() scene {
 				})},
 				{Name: "a stage that the bot does not moderate", Args: ofGuild(`"action":"create","name":"x","place":"stage","channelId":"1200000000000000317",` + start), Code: mcpcore.CodePermission,
 					Before: allow(discord.CreateEvents)},
-				{Name: "a full guild", Code: mcpcore.CodePlanRefused, Reason: "guild-full", Before: world(func(d *sandbox.Discord) {
+				{Name: "a full guild", Code: mcpcore.CodePlanRefused, Reason: "full", Before: world(func(d *sandbox.Discord) {
 					for range 100 {
 						d.AddEvent(sandbox.DemoGuild, sandbox.Event{Name: "x", Location: "y", Start: time.Date(2031, 5, 1, 18, 0, 0, 0, time.UTC)})
 					}

@@ -201,8 +201,9 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	if deps.Workflows != nil {
 		reviewed = deps.Workflows(rest)
 	}
+	prompts := append(Prompts(), deps.Prompts...)
 	for _, w := range reviewed {
-		tools = append(tools, w.Tools()...)
+		tools, prompts = append(tools, w.Tools()...), append(prompts, w.Prompt())
 	}
 	problems = append(problems, checkCategories(deps.Config.Categories, tools)...)
 	var contract *surface.Contract
@@ -242,7 +243,7 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	assembly, err := mcpcore.Assemble(mcpcore.Deps{
 		Name: deps.Name, Version: deps.Version, Instructions: instructions,
 		Tools: tools, Chain: chain, Permits: deps.Permits, Operations: deps.Operations, Volatile: deps.Volatile,
-		Resources: resources, Prompts: append(Prompts(), deps.Prompts...), Known: known(deps.Config),
+		Resources: resources, Prompts: prompts, Known: known(deps.Config),
 		Armed: deps.Config.Armed, RequirePreview: deps.Config.RequirePreview, Identity: string(deps.Config.ExpectedBot),
 		Policies: policies,
 		Evidence: guards.evidence, Audit: deps.Audit, Ledger: deps.Ledger, Approver: deps.Approver, StateKey: deps.StateKey,

@@ -35,7 +35,7 @@ type Deps struct {
 	Ledger   Ledger             // keeps approvals and previews; needed by tools that are approved. ledger.NewMemory is one
 	Approver Approver           // asks a person; without one a call that needs a person is refused
 
-	Workflows  []Workflow      // their tools are added to Tools
+	Workflows  []Workflow      // their tools are added to Tools, and to Prompts one for each that plans it
 	Permits    WorkflowPolicy  // what the workflows may do; the zero value enables none
 	Operations OperationLedger // needed by enabled workflows; ledger.NewOperations is one
 	// Volatile lets workflows run on an Operations that ends with the process: for a
@@ -88,11 +88,11 @@ type Deps struct {
 
 func (d *Deps) fill() {
 	d.Tools, d.Chain = slices.Clone(d.Tools), slices.Clone(d.Chain)
+	d.Resources, d.Prompts = slices.Clone(d.Resources), slices.Clone(d.Prompts)
 	for _, w := range d.Workflows {
-		d.Tools = append(d.Tools, w.tools...)
+		d.Tools, d.Prompts = append(d.Tools, w.tools...), append(d.Prompts, w.prompt)
 	}
 	d.addActivity()
-	d.Resources, d.Prompts = slices.Clone(d.Resources), slices.Clone(d.Prompts)
 	d.Policies, d.Evidence = slices.Clone(d.Policies), slices.Clone(d.Evidence)
 	d.Name = cmp.Or(d.Name, "guildwarden")
 	d.Version = cmp.Or(d.Version, "dev")

@@ -19,7 +19,8 @@ type Workflow struct {
 	Scopes   []PolicyScope // what a policy must name for it
 	Limits   []PolicyLimit // what a policy may set for it
 
-	tools []Tool
+	tools  []Tool
+	prompt Prompt
 }
 
 // Tools are the workflow's tools: plan, execute, verify where there is one, its

@@ -153,7 +153,7 @@ func (o Operation[In, State]) Workflow() Workflow {
 		}
 		return ready.facts, nil
 	}
-	w.tools = []Tool{p, e}
+	w.tools, w.prompt = []Tool{p, e}, reviewPrompt(noun, o.Title, &p, &e, o.Acknowledge)
 	if o.Verify != nil {
 		w.tools = append(w.tools, tool(Verify, Read, NoGate, "verify_"+noun, "Verify: "+o.Title,
 			"Looks whether what "+execute+" did with these arguments and this operationKey still holds.",

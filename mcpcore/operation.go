@@ -29,6 +29,13 @@ type Claim struct {
 	Lease    time.Time // until when nobody else gets the targets
 }
 
+// Child is the claim under the key of a child of its operation: what Reserve,
+// Pending and Finish take for a write that is one of several.
+func (c Claim) Child(key KeyHash) Claim {
+	c.Key = key
+	return c
+}
+
 // Wanted asks a ledger for a claim.
 type Wanted struct {
 	Workflow string
@@ -42,7 +49,7 @@ type Wanted struct {
 type Reservation struct {
 	Activity string      // unique, of the call that executes
 	Request  Fingerprint // binds the request, so that it can be verified later
-	Parent   KeyHash     // of the operation that this one is a part of; "" for none
+	Parent   KeyHash     // of the operation that this one is a child of; "" for none
 }
 
 // Status is how far an operation has come.
@@ -51,7 +58,8 @@ type Status string
 // The statuses of a receipt. The last three are final.
 const (
 	StatusReserved  Status = "reserved"  // the key is spent and nothing was written
-	StatusPending   Status = "pending"   // the write may have been sent
+	StatusPending   Status = "pending"   // the write, or that of a child, may have been sent
+	StatusPaused    Status = "paused"    // none of its children is open, and its request may go on under its key
 	StatusCompleted Status = "completed" // it was done, and was read back
 	StatusFailed    Status = "failed"    // it was certainly not done
 	StatusUncertain Status = "uncertain" // nobody knows
@@ -62,8 +70,11 @@ func (s Status) Known() bool {
 	return s == StatusReserved || s == StatusPending || s == StatusUncertain || s.Settled()
 }
 
-// Settled reports whether what became of the operation is known.
-func (s Status) Settled() bool { return s == StatusCompleted || s == StatusFailed }
+// Settled reports whether what became of the operation is known: nothing of it is
+// open.
+func (s Status) Settled() bool {
+	return s == StatusCompleted || s == StatusFailed || s == StatusPaused
+}
 
 // Receipt is what is kept of an operation for ever. It holds ids, digests and
 // fixed words alone: no names, no texts, no reasons and no keys.
@@ -86,6 +97,25 @@ type Receipt struct {
 	Finished time.Time `json:"finishedAt,omitzero"` // zero until then
 
 	Request Fingerprint `json:"-"`
+}
+
+// Resumes reports whether a reservation of the receipt's key goes on with the
+// operation: it is paused, and the request is the same.
+func (r *Receipt) Resumes(by Reservation) bool {
+	return r.Status == StatusPaused && r.Request == by.Request && r.Parent == by.Parent
+}
+
+// ChildEnded makes the receipt of a parent what the end of a child makes of it:
+// paused, when that one was completed, and else ended as the child is. Ledgers apply
+// it where they end the child.
+func (r *Receipt) ChildEnded(e Ending, at time.Time) {
+	switch {
+	case r.Status != StatusPending:
+	case e.Status == StatusCompleted:
+		r.Status = StatusPaused
+	default:
+		r.Status, r.Error, r.Finished = e.Status, e.Error, at
+	}
 }
 
 // Verification is what the read-back said.
@@ -158,7 +188,8 @@ func (c *Claim) StateOf(r *Receipt, now time.Time) ClaimState {
 type ReceiptFilter struct {
 	Workflow string
 	Status   Status
-	Limit    int // 0 is 100, at most 1000
+	Parent   KeyHash // of whose children; "" for all
+	Limit    int     // 0 is 100, at most 1000
 }
 
 // Most is Limit within its bounds.
@@ -229,6 +260,13 @@ type OperationLedger interface {
 	// ever: a [*KeySpent] when it was spent before, whatever became of it.
 	// ErrClaimLost when the claim is not held any more, or its lease is over, and
 	// the key is unspent.
+	//
+	// An operation that is paused goes on when its request reserves its key again: the
+	// receipt stays paused and gets the claim, the plan and the activity of now.
+	//
+	// With a Parent, the claim is the parent's [Claim.Child]. The parent must be
+	// reserved or paused under that claim, ErrClaimLost otherwise, and is pending from
+	// now until the child ends.
 	Reserve(ctx context.Context, c Claim, r Reservation) (Receipt, error)
 	// Pending records that the write will be sent now and be over after so long.
 	// ErrClaimLost when the claim is not held any more, or its lease ends before
@@ -238,7 +276,8 @@ type OperationLedger interface {
 	// Finish ends the operation of the claim. The same ending may be given again;
 	// another one is ErrReceiptFinished. It does not ask for the lease: the owner
 	// knows what it did. Once an operator has resolved the claim it is
-	// ErrReceiptFinished.
+	// ErrReceiptFinished. What the end of a child makes of its parent,
+	// [Receipt.ChildEnded] says.
 	Finish(ctx context.Context, c Claim, e Ending) (Receipt, error)
 	// Release gives the targets up. While the operation of the claim is reserved
 	// or pending, or is uncertain, it does nothing: they are quarantined. A claim
@@ -254,7 +293,7 @@ type OperationLedger interface {
 	// Resolve releases a claim for an operator who has looked at its targets, and
 	// notes who that was. ErrClaimLive until its lease and the deadline of its
 	// write have passed; ErrClaimMissing when there never was one. A claim that
-	// was resolved before is no error. The receipt stays, an open one as
-	// uncertain and resolved, and the key stays spent.
+	// was resolved before is no error. The receipt stays, an open one and an open
+	// child of it as uncertain and resolved, and the key stays spent.
 	Resolve(ctx context.Context, id ClaimID, by string) error
 }

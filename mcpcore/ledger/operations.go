@@ -108,19 +108,52 @@ func (o *Operations) Reserve(ctx context.Context, c mcpcore.Claim, r mcpcore.Res
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.clock()
-	held, ok := o.held(c)
-	if spent := o.receipt(c.Workflow, c.Key); spent != nil {
-		return mcpcore.Receipt{}, &mcpcore.KeySpent{Receipt: *spent}
+	var held *mcpcore.Claim
+	if kept, ok := o.held(c); ok {
+		held = &kept
 	}
-	if !ok || !now.Before(held.Lease) {
-		return mcpcore.Receipt{}, mcpcore.ErrClaimLost
+	was := o.receipt(c.Workflow, c.Key)
+	receipt, err := Reserved(held, c.Key, was, o.receipt(c.Workflow, r.Parent), r, now)
+	if err != nil {
+		return mcpcore.Receipt{}, err
 	}
-	receipt := &mcpcore.Receipt{
-		Workflow: held.Workflow, Key: held.Key, Plan: held.Plan, Activity: r.Activity, Parent: r.Parent, Claim: held.ID,
-		Status: mcpcore.StatusReserved, Reserved: now, Request: r.Request,
+	if was != nil {
+		*was = *receipt
+		return *was, nil
 	}
 	o.receipts = append(o.receipts, receipt)
 	return *receipt, nil
+}
+
+// Reserved is the receipt of a reservation, or why there is none: the rule that
+// every ledger applies. held is the claim as it is kept, nil when it is not any
+// more; was is the receipt of the key and parent that of the reservation's Parent,
+// each nil for none. A parent becomes pending.
+func Reserved(held *mcpcore.Claim, key mcpcore.KeyHash, was, parent *mcpcore.Receipt, r mcpcore.Reservation, now time.Time) (*mcpcore.Receipt, error) {
+	if was != nil && !was.Resumes(r) {
+		return nil, &mcpcore.KeySpent{Receipt: *was}
+	}
+	if held == nil || !now.Before(held.Lease) {
+		return nil, mcpcore.ErrClaimLost
+	}
+	receipt := mcpcore.Receipt{
+		Workflow: held.Workflow, Key: key, Parent: r.Parent, Status: mcpcore.StatusReserved, Reserved: now, Request: r.Request,
+	}
+	switch {
+	case was != nil:
+		receipt = *was
+	case r.Parent == "" && key != held.Key, r.Parent != "" && (r.Parent != held.Key || key == held.Key || !between(parent, held)):
+		return nil, mcpcore.ErrClaimLost
+	case r.Parent != "":
+		parent.Status = mcpcore.StatusPending
+	}
+	receipt.Plan, receipt.Activity, receipt.Claim = held.Plan, r.Activity, held.ID
+	return &receipt, nil
+}
+
+// between reports whether a parent is between its children, under the claim.
+func between(parent *mcpcore.Receipt, held *mcpcore.Claim) bool {
+	return parent != nil && parent.Claim == held.ID && (parent.Status == mcpcore.StatusReserved || parent.Status == mcpcore.StatusPaused)
 }
 
 // Pending implements [mcpcore.OperationLedger].
@@ -158,6 +191,9 @@ func (o *Operations) Finish(ctx context.Context, c mcpcore.Claim, e mcpcore.Endi
 		return *r, nil
 	}
 	r.Status, r.ResourceID, r.Verification, r.Error, r.Finished = e.Status, e.ResourceID, e.Verification, e.Error, o.clock()
+	if r.Parent != "" {
+		o.receipt(r.Workflow, r.Parent).ChildEnded(e, r.Finished)
+	}
 	return *r, nil
 }
 
@@ -199,7 +235,7 @@ func (o *Operations) Receipts(ctx context.Context, f mcpcore.ReceiptFilter) (fou
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, r := range slices.Backward(o.receipts) {
-		if len(found) < f.Most() && (f.Workflow == "" || f.Workflow == r.Workflow) && (f.Status == "" || f.Status == r.Status) {
+		if len(found) < f.Most() && (f.Workflow == "" || f.Workflow == r.Workflow) && (f.Status == "" || f.Status == r.Status) && (f.Parent == "" || f.Parent == r.Parent) {
 			found = append(found, *r)
 		}
 	}
@@ -251,15 +287,22 @@ func (o *Operations) Resolve(ctx context.Context, id mcpcore.ClaimID, by string)
 	if now.Before(c.Lease) || r != nil && now.Before(r.Deadline) {
 		return mcpcore.ErrClaimLive
 	}
-	if r != nil && !r.Status.Settled() {
-		r.Resolved = true
-		if r.Status != mcpcore.StatusUncertain {
-			r.Status, r.Error, r.Finished = mcpcore.StatusUncertain, mcpcore.CodeOutcomeUnknown, now
+	for _, r := range o.receipts {
+		if r.Claim == id && !r.Status.Settled() {
+			Resolved(r, now)
 		}
 	}
 	o.resolved[id] = by
 	o.drop(id)
 	return nil
+}
+
+// Resolved makes an open receipt what it is when an operator has looked at its
+// targets.
+func Resolved(r *mcpcore.Receipt, now time.Time) {
+	if r.Resolved = true; r.Status != mcpcore.StatusUncertain {
+		r.Status, r.Error, r.Finished = mcpcore.StatusUncertain, mcpcore.CodeOutcomeUnknown, now
+	}
 }
 
 // receipt is the one of a key; nil for none.

@@ -111,6 +111,9 @@ var migrations = [][]string{{
 		resolved_by TEXT NOT NULL,
 		resolved_at INTEGER NOT NULL
 	) STRICT, WITHOUT ROWID`,
+}, { // receipts of children, which earlier versions would not know: a parent can be paused
+	`CREATE INDEX IF NOT EXISTS guildwarden_operations_receipts_parent ON guildwarden_operations_receipts (parent)`,
+	`CREATE INDEX IF NOT EXISTS guildwarden_operations_receipts_claim ON guildwarden_operations_receipts (claim_id)`,
 }}
 
 const metaTable = `CREATE TABLE guildwarden_approvals_meta (

@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -92,23 +91,29 @@ func (o operations) Claim(ctx context.Context, w mcpcore.Wanted) (c mcpcore.Clai
 // Reserve implements [mcpcore.OperationLedger].
 func (o operations) Reserve(ctx context.Context, c mcpcore.Claim, r mcpcore.Reservation) (receipt mcpcore.Receipt, err error) {
 	err = o.do(ctx, "reserve", func(ctx context.Context, tx *sql.Tx, now time.Time) error {
-		spent, err := o.receipt(ctx, tx, c.Workflow, c.Key)
-		switch {
-		case err != nil:
+		was, err := o.receipt(ctx, tx, c.Workflow, c.Key)
+		if err != nil {
 			return err
-		case spent != nil:
-			return &mcpcore.KeySpent{Receipt: *spent}
+		}
+		parent, err := o.receipt(ctx, tx, c.Workflow, r.Parent)
+		if err != nil {
+			return err
 		}
 		held, err := o.held(ctx, tx, c)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case held == nil || !now.Before(held.Lease):
-			return mcpcore.ErrClaimLost
 		}
-		receipt = mcpcore.Receipt{
-			Workflow: held.Workflow, Key: held.Key, Plan: held.Plan, Activity: r.Activity, Parent: r.Parent, Claim: held.ID,
-			Status: mcpcore.StatusReserved, Reserved: now, Request: r.Request,
+		made, err := ledger.Reserved(held, c.Key, was, parent, r, now)
+		if err != nil {
+			return err
+		}
+		if receipt = *made; was != nil {
+			return o.save(ctx, tx, made)
+		}
+		if r.Parent != "" {
+			if err := o.save(ctx, tx, parent); err != nil {
+				return err
+			}
 		}
 		return o.l.exec(ctx, tx, `INSERT INTO guildwarden_operations_receipts
 			(workflow, key_hash, seq, plan_digest, activity, parent, claim_id, status, reserved_at, request,
@@ -168,6 +173,19 @@ func (o operations) Finish(ctx context.Context, c mcpcore.Claim, e mcpcore.Endin
 		}
 		r.Status, r.ResourceID, r.Verification, r.Error, r.Finished = e.Status, e.ResourceID, e.Verification, e.Error, now
 		receipt = *r
+		if r.Parent != "" {
+			parent, err := o.receipt(ctx, tx, r.Workflow, r.Parent)
+			if err != nil {
+				return err
+			}
+			if parent == nil {
+				return errors.New("a receipt lost its parent")
+			}
+			parent.ChildEnded(e, now)
+			if err := o.save(ctx, tx, parent); err != nil {
+				return err
+			}
+		}
 		return o.save(ctx, tx, r)
 	})
 	if err != nil {
@@ -213,8 +231,8 @@ func (o operations) Receipt(ctx context.Context, workflow string, k mcpcore.KeyH
 // Receipts implements [mcpcore.OperationLedger].
 func (o operations) Receipts(ctx context.Context, f mcpcore.ReceiptFilter) (found []mcpcore.Receipt, err error) {
 	err = o.l.read(ctx, func(ctx context.Context, tx *sql.Tx, _ time.Time) error {
-		all, err := o.receipts(ctx, tx, `WHERE ($1 = '' OR workflow = $1) AND ($2 = '' OR status = $2) ORDER BY seq DESC LIMIT $3`,
-			f.Workflow, string(f.Status), f.Most())
+		all, err := o.receipts(ctx, tx, `WHERE ($1 = '' OR workflow = $1) AND ($2 = '' OR status = $2) AND ($3 = '' OR parent = $3)
+			ORDER BY seq DESC LIMIT $4`, f.Workflow, string(f.Status), string(f.Parent), f.Most())
 		found = all
 		return err
 	})
@@ -274,11 +292,16 @@ func (o operations) Resolve(ctx context.Context, id mcpcore.ClaimID, by string) 
 		if now.Before(c.Lease) || ours && now.Before(r.Deadline) {
 			return mcpcore.ErrClaimLive
 		}
-		if ours && !r.Status.Settled() {
-			if r.Resolved = true; r.Status != mcpcore.StatusUncertain {
-				r.Status, r.Error, r.Finished = mcpcore.StatusUncertain, mcpcore.CodeOutcomeUnknown, now
+		receipts, err := o.receipts(ctx, tx, `WHERE claim_id = $1`, string(id))
+		if err != nil {
+			return err
+		}
+		for i := range receipts {
+			if receipts[i].Status.Settled() {
+				continue
 			}
-			if err := o.save(ctx, tx, r); err != nil {
+			ledger.Resolved(&receipts[i], now)
+			if err := o.save(ctx, tx, &receipts[i]); err != nil {
 				return err
 			}
 		}
@@ -288,108 +311,4 @@ func (o operations) Resolve(ctx context.Context, id mcpcore.ClaimID, by string) 
 		}
 		return o.drop(ctx, tx, id)
 	})
-}
-
-// drop forgets a claim and frees its targets.
-func (o operations) drop(ctx context.Context, tx *sql.Tx, id mcpcore.ClaimID) error {
-	return cmp.Or(
-		o.l.exec(ctx, tx, `DELETE FROM guildwarden_operations_targets WHERE claim_id = $1`, string(id)),
-		o.l.exec(ctx, tx, `DELETE FROM guildwarden_operations_claims WHERE claim_id = $1`, string(id)),
-	)
-}
-
-// held is the claim as it is kept, nil when it is not held any more.
-func (o operations) held(ctx context.Context, tx *sql.Tx, c mcpcore.Claim) (*mcpcore.Claim, error) {
-	return one(o.claims(ctx, tx, `WHERE claim_id = $1 AND epoch = $2`, string(c.ID), c.Epoch))
-}
-
-// holder is the claim that holds a target, nil for none.
-func (o operations) holder(ctx context.Context, tx *sql.Tx, target string) (*mcpcore.Claim, error) {
-	return one(o.claims(ctx, tx, `WHERE claim_id = (SELECT claim_id FROM guildwarden_operations_targets WHERE target = $1)`, target))
-}
-
-func one[T any](all []T, err error) (*T, error) {
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return &all[0], nil
-}
-
-func (o operations) claims(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]mcpcore.Claim, error) {
-	all, err := query(ctx, o.l, tx, `SELECT claim_id, epoch, workflow, key_hash, plan_digest, made_at, lease_until FROM guildwarden_operations_claims `+where,
-		func(rows *sql.Rows) (c mcpcore.Claim, err error) {
-			var made, lease int64
-			err = rows.Scan(&c.ID, &c.Epoch, &c.Workflow, &c.Key, &c.Plan, &made, &lease)
-			c.Made, c.Lease = time.Unix(0, made), time.Unix(0, lease)
-			return c, err
-		}, args...)
-	for i := range all {
-		if all[i].Targets, err = query(ctx, o.l, tx, `SELECT target FROM guildwarden_operations_targets WHERE claim_id = $1 ORDER BY target`,
-			func(rows *sql.Rows) (target string, err error) { return target, rows.Scan(&target) }, string(all[i].ID)); err != nil {
-			return nil, err
-		}
-	}
-	return all, err
-}
-
-func (o operations) receipt(ctx context.Context, tx *sql.Tx, workflow string, k mcpcore.KeyHash) (*mcpcore.Receipt, error) {
-	return one(o.receipts(ctx, tx, `WHERE workflow = $1 AND key_hash = $2`, workflow, string(k)))
-}
-
-func (o operations) receipts(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]mcpcore.Receipt, error) {
-	return query(ctx, o.l, tx, `SELECT workflow, key_hash, plan_digest, activity, parent, claim_id, status, resource, verification, error, resolved,
-		reserved_at, deadline_at, finished_at, request FROM guildwarden_operations_receipts `+where,
-		func(rows *sql.Rows) (r mcpcore.Receipt, err error) {
-			var resolved, reserved, deadline, finished int64
-			err = rows.Scan(&r.Workflow, &r.Key, &r.Plan, &r.Activity, &r.Parent, &r.Claim, &r.Status, &r.ResourceID, &r.Verification, &r.Error, &resolved,
-				&reserved, &deadline, &finished, &r.Request)
-			r.Resolved = resolved != 0
-			r.Reserved, r.Deadline, r.Finished = moment(reserved), moment(deadline), moment(finished)
-			if err == nil && !r.Status.Known() {
-				err = errors.New("a receipt has a status that this version does not know")
-			}
-			return r, err
-		}, args...)
-}
-
-// save writes what of a receipt can change.
-func (o operations) save(ctx context.Context, tx *sql.Tx, r *mcpcore.Receipt) error {
-	resolved := 0
-	if r.Resolved {
-		resolved = 1
-	}
-	return o.l.exec(ctx, tx, `UPDATE guildwarden_operations_receipts
-		SET status = $1, resource = $2, verification = $3, error = $4, resolved = $5, deadline_at = $6, finished_at = $7 WHERE workflow = $8 AND key_hash = $9`,
-		string(r.Status), r.ResourceID, string(r.Verification), string(r.Error), resolved, nanos(r.Deadline), nanos(r.Finished), r.Workflow, string(r.Key))
-}
-
-// moment and nanos keep the zero time as 0.
-func moment(ns int64) time.Time {
-	if ns == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, ns)
-}
-
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func query[T any](ctx context.Context, l *Ledger, tx *sql.Tx, statement string, scan func(*sql.Rows) (T, error), args ...any) (all []T, err error) {
-	rows, err := tx.QueryContext(ctx, l.translate.Replace(statement), args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // Err tells
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return all, rows.Err()
 }

@@ -56,6 +56,7 @@ func Run(t *testing.T, s Store) {
 		"another key is an error":               otherKey,
 		"a short key is an error":               shortKey,
 		"newer tables are an error":             newer,
+		"tables from before children are kept":  older,
 		"operations outlive another key":        dropped,
 		"several start at once":                 atOnce,
 		"boxes are erased":                      erased,
@@ -201,46 +202,6 @@ func shortKey(t *testing.T, s Store) {
 		if err == nil || !strings.Contains(err.Error(), "32") || key != "" && strings.Contains(err.Error(), key) {
 			t.Errorf("%v, %v", l, err)
 		}
-	}
-}
-
-// dropped begins anew with another key, as docs/ledgers.md says.
-func dropped(t *testing.T, s Store) {
-	address := s.New(t)
-	l := s.open(t, address)
-	w := mcpcore.Wanted{Workflow: "w", Key: "k", Targets: []mcpcore.Target{{Kind: "role", ID: "1"}}, Lease: time.Hour}
-	c, err := l.Operations().Claim(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Operations().Reserve(t.Context(), c, mcpcore.Reservation{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db := s.Look(t, address)
-	run(t, db, `DROP TABLE guildwarden_approvals`)
-	run(t, db, `DROP TABLE guildwarden_approvals_meta`)
-	l, err = s.Open(address, []byte(strings.Repeat("x", 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	if r, err := l.Operations().Receipt(t.Context(), "w", "k"); err != nil || r.Claim != c.ID {
-		t.Errorf("the receipt is %+v, %v", r, err)
-	}
-	if held, err := l.Operations().Claims(t.Context()); err != nil || len(held) != 1 || held[0].Epoch != c.Epoch {
-		t.Errorf("held are %+v, %v", held, err)
-	}
-}
-
-func newer(t *testing.T, s Store) {
-	address := s.New(t)
-	s.open(t, address)
-	run(t, s.Look(t, address), `UPDATE guildwarden_approvals_meta SET version = 99`)
-	if l, err := s.Open(address, Secret); err == nil || !strings.Contains(err.Error(), "newer version") {
-		t.Errorf("%v, %v", l, err)
 	}
 }
 

@@ -64,7 +64,9 @@ type Call struct {
 	client  *client // nil for a step of another call
 	reply   *reply  // to the question of an earlier run; nil for a first one
 
-	ready *prepared // the plan of a reviewed workflow's tool; nil before it was made
+	ready    *prepared           // the plan of a reviewed workflow's tool; nil before it was made
+	children map[KeyHash]Receipt // of the operation key, as they were before that plan
+	resumes  bool                // the key is paused, and the call goes on with it
 
 	mu       sync.Mutex
 	evidence map[EvidenceRef]evidenceOnce

@@ -94,6 +94,14 @@ type Operation[In, State any] struct {
 	// strictly before it is believed; what id it gave is returned beside the
 	// error.
 	Apply func(ctx context.Context, call *Call, in In, s State) (Written, error)
+	// Children are the writes of a change that takes several, where each is to be an
+	// operation of its own, with a key made from the caller's, a record that it is
+	// pending, a read-back and a receipt. They are written in this order. The first
+	// that is not proven to be as planned ends the whole, and the key is spent. What
+	// stops between two of them is paused: the same request goes on under its key,
+	// after a new plan and a new approval; what was completed is read back again and
+	// never written again. nil: Apply is called once.
+	Children func(in In, s State) []Child[State]
 	// ReadBack reads the targets anew after a write that was answered. An error
 	// leaves the outcome open.
 	ReadBack func(ctx context.Context, call *Call, in In, s State, w Written) (Reading, error)
@@ -112,6 +120,10 @@ type Change[State any] struct {
 	// wanted, and the evidence that the bot may. The plan shows it whole.
 	State State
 
+	// More says that there is more to do, which can be planned when this is done: the
+	// operation pauses after its last child.
+	More bool
+
 	// Affected is what is hit, one by one, in the order of the writes. Plans and
 	// people see the count and the first of them; the digest covers all.
 	Affected []Affected
@@ -123,6 +135,13 @@ type Change[State any] struct {
 	Unbound  Facts    // what they see besides and may change meanwhile, such as display names
 	Warnings []string // of ours, in full sentences
 	Risks    []string // what to look at, as words: "irreversible"
+}
+
+// Child is one write of a change that takes several.
+type Child[State any] struct {
+	Name    string // what makes its key: unique, and the same in each plan of the request
+	State   State  // what Apply and ReadBack get in place of the plan's
+	Current bool   // it is so already, and is not written
 }
 
 // Affected is one thing that a bulk change hits.

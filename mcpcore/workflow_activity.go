@@ -7,7 +7,7 @@ import (
 
 type activityInput struct {
 	Workflow string `json:"workflow,omitempty" jsonschema:"of this workflow alone, such as role-deletion"`
-	Status   string `json:"status,omitempty" jsonschema:"with this status alone" enum:"reserved,pending,completed,failed,uncertain"`
+	Status   string `json:"status,omitempty" jsonschema:"with this status alone" enum:"reserved,pending,paused,completed,failed,uncertain"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"how many, 20 without it" minimum:"1" maximum:"100"`
 }
 

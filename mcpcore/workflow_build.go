@@ -35,6 +35,7 @@ type flow struct {
 	scopes []PolicyScope
 	limits []PolicyLimit
 	takes  time.Duration
+	parent bool // its writes are children
 
 	// bind decodes the call's arguments once for the run that follows.
 	bind func(c *Call) (errand, error)
@@ -45,6 +46,7 @@ type errand interface {
 	// plan reads anew; the functions below go by the plan that was made last.
 	plan(ctx context.Context) (outline, error)
 	targets() []Target
+	children() []child
 	apply(ctx context.Context) (Written, error)
 	readBack(ctx context.Context, w Written) (Reading, error)
 	verify(ctx context.Context, r Receipt) (Reading, error)
@@ -61,6 +63,7 @@ type outline struct {
 	unbound  Facts
 	warnings []string
 	risks    []string
+	more     bool
 	view     func(planHead) (*Result, error)
 }
 
@@ -78,12 +81,22 @@ func (e *typedErrand[In, State]) plan(ctx context.Context) (outline, error) {
 	}
 	e.state = ch.State
 	return outline{
-		ch.Action, ch.Current, &ch.State, ch.Affected, ch.Estimate, ch.Facts, ch.Unbound, ch.Warnings, ch.Risks,
+		ch.Action, ch.Current, &ch.State, ch.Affected, ch.Estimate, ch.Facts, ch.Unbound, ch.Warnings, ch.Risks, ch.More,
 		func(h planHead) (*Result, error) { return View(&planView[State]{h, ch.State}) },
 	}, nil
 }
 
 func (e *typedErrand[In, State]) targets() []Target { return e.op.Targets(e.in, e.state) }
+
+func (e *typedErrand[In, State]) children() (all []child) {
+	if e.op.Children == nil {
+		return nil
+	}
+	for _, c := range e.op.Children(e.in, e.state) {
+		all = append(all, child{c.Name, c.Current, &typedErrand[In, State]{e.op, e.call, e.in, c.State}})
+	}
+	return all
+}
 
 func (e *typedErrand[In, State]) apply(ctx context.Context) (Written, error) {
 	return e.op.Apply(ctx, e.call, e.in, e.state)
@@ -106,7 +119,7 @@ var (
 // [BuildServer], which names the tool.
 func (o Operation[In, State]) Workflow() Workflow {
 	w := Workflow{Name: o.Name, Category: o.Category, Title: o.Title, Effect: o.Effect, Scopes: slices.Clone(o.Scopes), Limits: slices.Clone(o.Limits)}
-	f := &flow{name: o.Name, effect: o.Effect, scopes: w.Scopes, limits: w.Limits, takes: cmp.Or(o.Takes, writeFor)}
+	f := &flow{name: o.Name, effect: o.Effect, scopes: w.Scopes, limits: w.Limits, takes: cmp.Or(o.Takes, writeFor), parent: o.Children != nil}
 	f.bind = func(c *Call) (errand, error) {
 		e := &typedErrand[In, State]{op: &o, call: c}
 		return e, c.Bind(&e.in)

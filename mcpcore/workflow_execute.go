@@ -25,7 +25,7 @@ const (
 type executed struct {
 	SchemaVersion int          `json:"schemaVersion"`
 	Workflow      string       `json:"workflow"`
-	Status        string       `json:"status" jsonschema:"completed, completed-with-drift, partial, partial-with-drift, completed-operation-record-failed or already-current"`
+	Status        string       `json:"status" jsonschema:"completed, completed-with-drift, partial, partial-with-drift, paused, completed-operation-record-failed or already-current"`
 	Key           KeyHash      `json:"operationKeyHash"`
 	Digest        Digest       `json:"digest"`
 	Activity      string       `json:"activityId,omitempty"`
@@ -35,6 +35,7 @@ type executed struct {
 	Verification  Verification `json:"verification,omitempty" jsonschema:"match, or drift when something that was read back differs"`
 	Drift         []string     `json:"drift" jsonschema:"fields that differ from the plan"`
 	Failed        []string     `json:"failed" jsonschema:"ids of what was not done"`
+	Children      []childView  `json:"children,omitempty" jsonschema:"the parts of it, in their order"`
 	Warnings      []string     `json:"warnings"`
 }
 
@@ -45,6 +46,9 @@ type execution struct {
 	ops  OperationLedger
 	plan *prepared
 	Claim
+	takes time.Duration // of the write; of a parent, of all its children
+	until time.Time     // by when a parent's writes are over
+	row   []childView   // what became of them
 }
 
 // serveExecute is the handler of the tool that executes. Layer 10 has the
@@ -54,8 +58,8 @@ func (f *flow) serveExecute(ctx context.Context, c *Call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{flow: f, call: c, ops: c.deps.Operations, plan: approved}
-	if approved.current {
+	x := &execution{flow: f, call: c, ops: c.deps.Operations, plan: approved, takes: f.takes}
+	if approved.current && !c.resumes {
 		return View(x.answer(alreadyCurrent, Reading{}, ""))
 	}
 	if x.plan, err = f.prepare(ctx, c); err != nil {
@@ -64,6 +68,7 @@ func (f *flow) serveExecute(ctx context.Context, c *Call) (*Result, error) {
 	if x.plan.digest != approved.digest {
 		return nil, changedPlan(approved.digest, x.plan.digest)
 	}
+	x.until = time.Now().Add(x.takes)
 	if err := x.claim(ctx); err != nil {
 		return nil, err
 	}
@@ -76,7 +81,14 @@ func (f *flow) serveExecute(ctx context.Context, c *Call) (*Result, error) {
 	if x.plan.digest != approved.digest {
 		return nil, changedPlan(approved.digest, x.plan.digest)
 	}
-	return x.write(ctx)
+	if f.parent {
+		return x.writeAll(ctx)
+	}
+	reading, err := x.write(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	return x.completed(ctx, reading)
 }
 
 // claim takes the targets.
@@ -112,22 +124,33 @@ func (x *execution) release(ctx context.Context) {
 	}
 }
 
-// write reserves the key, records that the write is pending, writes once and
-// finds out what became of it. From the reservation on, the client's patience
-// does not count: what was begun is brought to an end.
-func (x *execution) write(ctx context.Context) (*Result, error) {
-	switch _, err := x.ops.Reserve(ctx, x.Claim, Reservation{Activity: x.call.id, Request: x.call.tag(x.flow)}); {
+// reserve spends the key of the claim.
+func (x *execution) reserve(ctx context.Context, parent KeyHash) error {
+	switch _, err := x.ops.Reserve(ctx, x.Claim, Reservation{Activity: x.call.id, Request: x.call.tag(x.flow), Parent: parent}); {
 	case errors.Is(err, ErrKeySpent):
 		if spent, ok := errors.AsType[*KeySpent](err); ok {
-			return nil, spentKey(spent.Receipt)
+			return spentKey(spent.Receipt)
 		}
-		return nil, Errorf(CodeKeyConflict, "the operation key was used before").With("status", keyConflict)
+		return Errorf(CodeKeyConflict, "the operation key was used before").With("status", keyConflict)
 	case errors.Is(err, ErrClaimLost):
-		return nil, x.lost()
+		return x.lost()
 	case err != nil:
 		// The answer may be lost, and the key reserved: then the operation is over.
-		_, _ = x.finish(context.WithoutCancel(ctx), Ending{Status: StatusFailed, Error: CodeLedger})
-		return nil, x.call.noOperations(ctx, err)
+		if parent != "" || !x.call.resumes {
+			_, _ = x.finish(context.WithoutCancel(ctx), Ending{Status: StatusFailed, Error: CodeLedger})
+		}
+		return x.call.noOperations(ctx, err)
+	}
+	return nil
+}
+
+// write reserves the key, records that the write is pending, writes once and
+// finds out what became of it. From the reservation on, the client's patience
+// does not count: what was begun is brought to an end. An operation that is not
+// done is ended here.
+func (x *execution) write(ctx context.Context, parent KeyHash) (r Reading, err error) {
+	if err := x.reserve(ctx, parent); err != nil {
+		return r, err
 	}
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
@@ -138,23 +161,22 @@ func (x *execution) write(ctx context.Context) (*Result, error) {
 			x.call.log(ctx, slog.LevelError, "operation not ended", slog.String("claim", string(x.Claim.ID)), slog.Any("error", ended))
 		}
 		if errors.Is(err, ErrClaimLost) {
-			return nil, x.lost()
+			return r, x.lost()
 		}
-		return nil, &Error{Code: CodeLedger, Detail: "the pending write could not be recorded, so nothing was written", Cause: err, Fields: map[string]any{"status": "blocked-audit-failed", "operationKeyHash": x.plan.key}}
+		return r, &Error{Code: CodeLedger, Detail: "the pending write could not be recorded, so nothing was written", Cause: err, Fields: map[string]any{"status": "blocked-audit-failed", "operationKeyHash": x.plan.key}}
 	}
 	written, err := x.apply(ctx, began.Add(x.takes))
 	if n, ok := errors.AsType[*notDone](err); ok {
-		return nil, x.failed(ctx, n.error)
+		return r, x.failed(ctx, n.error)
 	}
 	if err != nil {
-		return nil, x.uncertain(ctx, written.ID, err)
+		return r, x.uncertain(ctx, written.ID, err)
 	}
-	reading, err := x.read(ctx, written)
-	if err != nil {
-		return nil, x.uncertain(ctx, written.ID, err)
+	if r, err = x.read(ctx, written); err != nil {
+		return r, x.uncertain(ctx, written.ID, err)
 	}
-	reading.ID = cmp.Or(reading.ID, written.ID)
-	return x.completed(ctx, reading)
+	r.ID = cmp.Or(r.ID, written.ID)
+	return r, nil
 }
 
 // apply sends the one write, if there is time for it: a process that was
@@ -222,6 +244,7 @@ func (x *execution) uncertain(ctx context.Context, resource string, cause error)
 
 // completed ends an operation that was done.
 func (x *execution) completed(ctx context.Context, r Reading) (*Result, error) {
+	ctx = context.WithoutCancel(ctx)
 	status, verification := string(StatusCompleted), Match
 	switch n := len(r.Failed); {
 	case n > 0 && n >= len(x.plan.affected):
@@ -237,7 +260,7 @@ func (x *execution) completed(ctx context.Context, r Reading) (*Result, error) {
 	_, err := x.finish(ctx, Ending{Status: StatusCompleted, ResourceID: r.ID, Verification: verification})
 	if err != nil {
 		x.call.log(ctx, slog.LevelError, "receipt lost", slog.String("claim", string(x.Claim.ID)), slog.Any("error", err))
-		a.Status = "completed-operation-record-failed"
+		a.Status = recordFailed
 	}
 	res, failed := View(a)
 	if failed == nil && err != nil {
@@ -251,6 +274,7 @@ func (x *execution) answer(status string, r Reading, v Verification) *executed {
 		SchemaVersion: planVersion, Workflow: x.name, Status: status, Key: x.plan.key, Digest: x.plan.digest,
 		Action: x.plan.action, Count: x.plan.count(), ResourceID: r.ID, Verification: v,
 		Drift: slices.Clone(r.Drift), Failed: slices.Clone(r.Failed), Warnings: slices.Clone(x.plan.warnings),
+		Children: x.row,
 	}
 	if status != alreadyCurrent {
 		a.Activity = x.call.id
@@ -324,12 +348,15 @@ func (f *flow) serveVerify(ctx context.Context, c *Call) (*Result, error) {
 	}
 	shown := r.view()
 	v.Receipt, v.ResourceID = &shown, r.ResourceID
-	if r.Status != StatusCompleted && (r.Status != StatusUncertain || r.ResourceID == "") {
+	if r.Status != StatusCompleted && r.Status != StatusPaused && (r.Status != StatusUncertain || r.ResourceID == "") {
 		v.Status, v.Reason = "blocked", "the operation is "+string(r.Status)
 		return View(v)
 	}
 	e, err := f.bind(c)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.readChildren(ctx, f); err != nil {
 		return nil, err
 	}
 	reading, err := e.verify(ctx, r)

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +53,9 @@ type prepared struct {
 	outline
 	errand
 	key    KeyHash
+	row    []child
+	done   int    // how many of them the key has completed
+	broken string // the child that is not as it was completed; "" for none
 	digest Digest
 	facts  Facts // what a person sees of it
 	made   time.Time
@@ -80,11 +85,19 @@ func (f *flow) prepare(ctx context.Context, c *Call) (*prepared, error) {
 
 // renew makes the plan again.
 func (f *flow) renew(ctx context.Context, c *Call, p *prepared) error {
+	if err := c.readChildren(ctx, f); err != nil {
+		return err
+	}
 	o, err := p.errand.plan(ctx)
 	if err != nil {
 		return err
 	}
-	p.outline, p.made = o, c.deps.Clock().UTC()
+	p.outline, p.made, p.row, p.done = o, c.deps.Clock().UTC(), p.children(), len(c.children)
+	if p.broken = c.brokenChild(p.row); p.broken == "" {
+		if err := checkRow(p.row, p.more); err != nil {
+			return fmt.Errorf("the plan of %s: %w", f.name, err)
+		}
+	}
 	if p.digest, err = p.sum(c, f); err != nil {
 		return fmt.Errorf("encode the plan of %s: %w", f.name, err)
 	}
@@ -127,12 +140,14 @@ func (p *prepared) sum(c *Call, f *flow) (Digest, error) {
 		State     any             `json:"state"`
 		Affected  []Affected      `json:"affected"`
 		Estimate  int             `json:"estimate"`
+		Done      []KeyHash       `json:"done"`
+		More      bool            `json:"more"`
 		Facts     Facts           `json:"facts"`
 		Warnings  []string        `json:"warnings"`
 		Risks     []string        `json:"risks"`
 	}{
 		planVersion, f.name, c.deps.Identity, c.principal, compact(c.request()), limits,
-		p.action, p.current, p.state, affected, p.estimate, p.outline.facts, p.warnings, p.risks,
+		p.action, p.current, p.state, affected, p.estimate, slices.Sorted(maps.Keys(c.children)), p.more, p.outline.facts, p.warnings, p.risks,
 	})
 	if err != nil {
 		return "", err
@@ -165,6 +180,12 @@ func (p *prepared) show() Facts {
 			break
 		}
 		facts = append(facts, Fact{strconv.Itoa(i + 1), a.text()})
+	}
+	if p.done > 0 {
+		facts = append(facts, Fact{"done before", strconv.Itoa(p.done)})
+	}
+	if p.more {
+		facts = append(facts, Fact{"more", "is planned when this is done"})
 	}
 	facts = append(append(facts, p.outline.facts...), p.unbound...)
 	for _, w := range p.warnings {
@@ -203,6 +224,8 @@ type planHead struct {
 	WriteRequired bool       `json:"writeRequired"`
 	Count         int        `json:"affectedCount"`
 	Affected      []Affected `json:"affected" jsonschema:"the first of them"`
+	Done          int        `json:"done,omitempty" jsonschema:"how many parts of it this key has done before"`
+	More          bool       `json:"more,omitempty" jsonschema:"there is more to do, which can be planned when this is done"`
 	Targets       []string   `json:"targets"`
 	Facts         Facts      `json:"facts"`
 	Warnings      []string   `json:"warnings"`
@@ -251,7 +274,7 @@ func (p *prepared) head(f *flow) planHead {
 	h := planHead{
 		SchemaVersion: planVersion, Workflow: f.name, Status: planMade, CreatedAt: p.made.Format(time.RFC3339),
 		Digest: p.digest, Key: p.key, Action: p.action, WriteRequired: !p.current, Count: p.count(),
-		Affected: p.affected[:min(len(p.affected), FirstShown)], Targets: canonical(p.targets()),
+		Affected: p.affected[:min(len(p.affected), FirstShown)], Done: p.done, More: p.more, Targets: canonical(p.targets()),
 		Facts: append(append(Facts{}, p.outline.facts...), p.unbound...), Warnings: p.warnings, Risks: p.risks,
 	}
 	if p.current {
@@ -265,6 +288,9 @@ func (f *flow) servePlan(ctx context.Context, c *Call) (*Result, error) {
 	p, err := c.prepare(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if p.broken != "" {
+		return nil, brokenPlan(p.broken)
 	}
 	return p.view(p.head(f))
 }

@@ -16,6 +16,7 @@ const (
 	targetConflict       = "write-coordination-conflict"
 	priorUncertain       = "blocked-prior-uncertain"
 	claimLost            = "claim-lost"
+	recordFailed         = "completed-operation-record-failed"
 )
 
 // approveReviewed is the gate of the tool that executes: a person approved
@@ -29,8 +30,10 @@ func (c *Call) approveReviewed(ctx context.Context) error {
 		return Errorf(CodeToolNotAvailable, "a person reviews the plan of %s, so it cannot be a step of another call", c.tool.Name)
 	}
 	switch r, err := c.deps.Operations.Receipt(ctx, f.name, HashKey(c.Text(keyArg))); {
-	case err == nil:
+	case err == nil && !r.Resumes(Reservation{Request: c.tag(f)}):
 		return spentKey(r)
+	case err == nil:
+		c.resumes = true
 	case !errors.Is(err, ErrReceiptMissing):
 		return c.noOperations(ctx, err)
 	}
@@ -41,8 +44,8 @@ func (c *Call) approveReviewed(ctx context.Context) error {
 	if given := Digest(c.Text(planArg)); given != "" && given != p.digest {
 		return changedPlan(given, p.digest)
 	}
-	if p.current {
-		return nil
+	if p.current || p.broken != "" {
+		return nil // nothing is written
 	}
 	if f.effect == Destroy && !c.deps.Armed {
 		return Errorf(CodeDryRun, "this is the plan, nothing was changed; the server is not armed").
@@ -87,6 +90,11 @@ func changedPlan(expected, actual Digest) *Error {
 }
 
 func spentKey(r Receipt) *Error {
+	if r.Status == StatusPaused {
+		return Errorf(CodeKeyConflict, "the operation key is of another request, which is paused").
+			With("status", keyConflict).With("receipt", r.view()).
+			WithHint("Nothing was changed. Repeat the request of the key exactly to go on with it; another intent needs another operation key.")
+	}
 	return Errorf(CodeKeyConflict, "the operation key was used before; that operation is %s", r.Status).
 		With("status", keyConflict).With("receipt", r.view())
 }
@@ -106,6 +114,7 @@ type receiptView struct {
 	Key          KeyHash      `json:"operationKeyHash"`
 	Plan         Digest       `json:"planDigest"`
 	Activity     string       `json:"activityId"`
+	Parent       KeyHash      `json:"parentKeyHash,omitempty" jsonschema:"key of the operation that it is a part of"`
 	Status       Status       `json:"status"`
 	ResourceID   string       `json:"resourceId,omitempty"`
 	Verification Verification `json:"verification,omitempty"`
@@ -115,5 +124,5 @@ type receiptView struct {
 }
 
 func (r Receipt) view() receiptView {
-	return receiptView{r.Workflow, r.Key, r.Plan, r.Activity, r.Status, r.ResourceID, r.Verification, r.Error, r.Resolved, r.Reserved.UTC().Format(time.RFC3339)}
+	return receiptView{r.Workflow, r.Key, r.Plan, r.Activity, r.Parent, r.Status, r.ResourceID, r.Verification, r.Error, r.Resolved, r.Reserved.UTC().Format(time.RFC3339)}
 }

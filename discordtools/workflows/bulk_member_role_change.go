@@ -3,6 +3,7 @@ package workflows
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/guildwarden/guildwarden/discordtools"
@@ -23,7 +24,8 @@ type bulkRoleState struct {
 	Members []bulkGifted `json:"members"`
 	Whole   string       `json:"evidence" jsonschema:"digest of all that was found out about each member"`
 
-	todo []gifted `json:"-"` // in the order of the writes
+	all []gifted `json:"-"` // in the order of the writes
+	one gifted   `json:"-"` // which a child is about
 }
 
 // bulkGifted is what a plan shows of one member; its digest covers all of it.
@@ -41,13 +43,13 @@ func bulkMemberRoleChange(rest discordtools.REST) mcpcore.Workflow {
 		Name: "bulk-member-role-change", Category: "member-roles", Title: "Give or take a role of several members",
 		Doc: `Gives one ordinary role to 2 to 25 members, or takes it: one after the other, by their ids, and not
 			those for whom it is so already. Each of them must pass what plan_member_role_change checks, or
-			nothing is done. It stops at the first that Discord refuses: then the end is partial, failed names
-			the rest, and a new plan with a new key goes on with them.`,
+			nothing is done. Each change has a receipt of its own. The first that is refused, or is not as planned,
+			ends it and spends the key. Where it is only paused, the same call goes on with those that are left,
+			when a person has approved them anew.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope, Needs: discord.ManageRoles, Protects: []string{"userIds"},
 		Scopes: append(rolesScope("roles that may be given and taken"), guildsScope("guilds whose members may be changed")),
 		Reads:  giftRoutes,
 		Write:  []string{routeMemberRoleGive, routeMemberRoleTake},
-		Writes: func(_ bulkRole, s bulkRoleState) int { return len(s.todo) },
 		Takes:  2 * time.Minute,
 		Plan:   planBulkRole,
 		Targets: func(in bulkRole, s bulkRoleState) []mcpcore.Target {
@@ -57,33 +59,18 @@ func bulkMemberRoleChange(rest discordtools.REST) mcpcore.Workflow {
 			}
 			return targets
 		},
-		Apply: func(ctx context.Context, w *write, in bulkRole, s bulkRoleState) (mcpcore.Written, error) {
-			done := mcpcore.Written{ID: string(in.RoleID)}
-			for i, v := range s.todo {
-				if err := w.send(ctx, s.route(), s.path(v.Member.ID), nil, nil); refusedLater(err, i) {
-					break
-				} else if err != nil {
-					return done, err
-				}
+		Children: func(_ bulkRole, s bulkRoleState) (row []mcpcore.Child[bulkRoleState]) {
+			for i, v := range s.all {
+				row = append(row, mcpcore.Child[bulkRoleState]{Name: string(v.Member.ID), Current: s.Members[i].Current, State: bulkRoleState{gift: s.gift, one: v}})
 			}
-			return done, nil
+			return row
 		},
-		ReadBack: func(ctx context.Context, r *reads, in bulkRole, s bulkRoleState, _ mcpcore.Written) (found mcpcore.Reading, err error) {
-			same := true
-			for _, v := range s.todo {
-				done, exact, err := r.confirm(ctx, &s.gift, v)
-				if err != nil {
-					return found, err
-				}
-				if !done {
-					found.Failed = append(found.Failed, string(v.Member.ID))
-				}
-				same = same && (exact || !done)
-			}
-			var d drift
-			d.unless(same, "roles")
-			found.Drift = d
-			return found, nil
+		Apply: func(ctx context.Context, w *write, _ bulkRole, s bulkRoleState) (mcpcore.Written, error) {
+			user := s.one.Member.ID
+			return mcpcore.Written{ID: string(user)}, w.send(ctx, s.route(), s.path(user), nil, nil)
+		},
+		ReadBack: func(ctx context.Context, r *reads, _ bulkRole, s bulkRoleState, _ mcpcore.Written) (mcpcore.Reading, error) {
+			return r.given(ctx, &s.gift, s.one)
 		},
 	}.on(rest)
 }
@@ -106,16 +93,16 @@ func planBulkRole(ctx context.Context, r *reads, in bulkRole) (plan mcpcore.Chan
 	}
 	for _, o := range whole {
 		s.Members = append(s.Members, bulkGifted{o.Member.ID, o.Current, o.Impact.Gained, o.Impact.Lost, len(o.Impact.Channels)})
+		s.all = append(s.all, o.gifted)
 		if !o.Current {
-			s.todo = append(s.todo, o.gifted)
 			plan.Affected = append(plan.Affected, mcpcore.Affected{ID: string(o.Member.ID), Name: o.Member.name})
 		}
 	}
 	s.Whole = snapshot(whole)
-	plan.Action, plan.Current, plan.State, plan.Risks = in.Action, len(s.todo) == 0, s, []string{"bulk"}
+	plan.Action, plan.Current, plan.State, plan.Risks = in.Action, len(plan.Affected) == 0, s, []string{"bulk"}
 	plan.Facts = mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: "role", Value: s.Role.Name}}
-	if len(s.todo) > 0 {
-		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: "impact on the first", Value: fmt.Sprint(s.todo[0].Impact)})
+	if first := slices.IndexFunc(whole, func(o outcome) bool { return !o.Current }); first >= 0 {
+		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: "impact on the first", Value: fmt.Sprint(whole[first].Impact)})
 	}
 	plan.Warnings = []string{"What changes in channels that the bot cannot see is not known, nor what other bots do with the role."}
 	return plan, nil

@@ -45,6 +45,7 @@ type change[In, State any] struct {
 
 	Plan     func(ctx context.Context, r *reads, in In) (mcpcore.Change[State], error)
 	Targets  func(in In, s State) []mcpcore.Target
+	Children func(in In, s State) []mcpcore.Child[State] // one request each; see [mcpcore.Operation]
 	Apply    func(ctx context.Context, w *write, in In, s State) (mcpcore.Written, error)
 	ReadBack func(ctx context.Context, r *reads, in In, s State, w mcpcore.Written) (mcpcore.Reading, error)
 	Verify   func(ctx context.Context, r *reads, in In, receipt mcpcore.Receipt) (mcpcore.Reading, error)
@@ -60,7 +61,7 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 		Tool: mcpcore.Tool{
 			Needs: c.Needs, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Routes: slices.Concat(c.Reads, c.Write),
 		},
-		Targets: c.Targets,
+		Targets: c.Targets, Children: c.Children,
 		Plan: func(ctx context.Context, call *mcpcore.Call, in In) (mcpcore.Change[State], error) {
 			return c.Plan(ctx, reading(call), in)
 		},

@@ -44,8 +44,11 @@ const child = "GUILDWARDEN_TEST_WORKFLOW"
 
 // order is what another process does: it executes the scene's change, with the
 // key, and dies at a step. Base and Args are "" for a world of its own and the
-// scene's change.
-type order struct{ Kind, Address, Step, Key, Base, Args string }
+// scene's change. Skip is how often it passes the step before it dies there.
+type order struct {
+	Kind, Address, Step, Key, Base, Args string
+	Skip                                 int
+}
 
 // ended is how it ended, when it did not die.
 type ended struct {
@@ -141,14 +144,17 @@ func (s scene) serve(t *testing.T, raw string) {
 			o.die("read back")
 		}
 	})
-	e := s.execute(t, w, dying{l.Operations(), o}, o.Key)
+	e := s.execute(t, w, dying{l.Operations(), &o}, o.Key)
 	out, _ := json.Marshal(e) // of our own struct
 	fmt.Fprintf(os.Stderr, "ENDED %s\n", out)
 }
 
 // die kills the process at its step.
-func (o order) die(step string) {
+func (o *order) die(step string) {
 	if o.Step != step {
+		return
+	}
+	if o.Skip--; o.Skip >= 0 {
 		return
 	}
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
@@ -160,7 +166,7 @@ func (o order) die(step string) {
 // dying is a ledger whose process dies at a step.
 type dying struct {
 	mcpcore.OperationLedger
-	order
+	*order
 }
 
 func (d dying) Claim(ctx context.Context, w mcpcore.Wanted) (mcpcore.Claim, error) {
@@ -245,6 +251,10 @@ func (s scene) killed(t *testing.T, kind string, address func(t *testing.T) stri
 		{"known", mcpcore.StatusPending, mcpcore.ClaimQuarantined},
 		{"finished", mcpcore.StatusCompleted, mcpcore.ClaimFree},
 	} {
+		again := mcpcore.CodeKeyConflict
+		if s.Children && row.step == "finished" { // the first of them, which the world that follows does not have
+			row.receipt, again = mcpcore.StatusPaused, mcpcore.CodePlanRefused
+		}
 		o := order{Kind: kind, Address: address(t), Step: row.step, Key: firstKey}
 		if e, died := o.run(t); !died {
 			t.Fatalf("%s: the process lives and answers %+v", row.step, e)
@@ -263,7 +273,7 @@ func (s scene) killed(t *testing.T, kind string, address func(t *testing.T) stri
 			t.Errorf("%s: the claims are %+v, %v", row.step, held, err)
 		}
 		if row.receipt != "" {
-			if e := s.execute(t, s.world(t), late, firstKey); e.Code != mcpcore.CodeKeyConflict || e.Writes != 0 {
+			if e := s.execute(t, s.world(t), late, firstKey); e.Code != again || e.Writes != 0 {
 				t.Errorf("%s: the key again answers %+v", row.step, e)
 			}
 		}
@@ -273,6 +283,54 @@ func (s scene) killed(t *testing.T, kind string, address func(t *testing.T) stri
 		}
 		if row.claim == mcpcore.ClaimQuarantined && (next.Code != mcpcore.CodeQuarantined || next.Writes != 0) {
 			t.Errorf("%s: another operation answers %+v", row.step, next)
+		}
+	}
+}
+
+// restarted kills a process between two children and has another one go on in the
+// same world with the same key.
+func (s scene) restarted(t *testing.T, kind string, address func(t *testing.T) string) {
+	last := len(s.Sends) - 1
+	for _, row := range []struct {
+		name, step string
+		skip       int
+		receipt    mcpcore.Status
+		sent       int // before it died
+	}{
+		{"before the first", "reserved", 1, mcpcore.StatusPending, 0},
+		{"after the first", "finished", 0, mcpcore.StatusPaused, 1},
+		{"before the last is known", "known", last, mcpcore.StatusPending, last + 1},
+		{"after the last", "finished", last, mcpcore.StatusPaused, last + 1},
+	} {
+		w := s.world(t)
+		front := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}, Transport: w.Any.(*sandbox.Discord)})
+		t.Cleanup(front.Close)
+		o := order{Kind: kind, Address: address(t), Step: row.step, Skip: row.skip, Key: firstKey, Base: front.URL + "/api/v10"}
+		if e, died := o.run(t); !died {
+			t.Fatalf("%s: the process lives and answers %+v", row.name, e)
+		}
+		soon, late := o.later(t, 0), o.later(t, time.Hour)
+		receipt, err := soon.Receipt(t.Context(), s.Workflow, mcpcore.HashKey(firstKey))
+		if sent := w.Writes(); err != nil || receipt.Status != row.receipt || !slices.Equal(sent, s.Sends[:row.sent]) {
+			t.Errorf("%s: the receipt is %q, %v, and sent was %q", row.name, receipt.Status, err, sent)
+		}
+		paused := row.receipt == mcpcore.StatusPaused
+		if e := s.execute(t, w, soon, firstKey); paused && e.Code != mcpcore.CodeTargetBusy || e.Writes != row.sent {
+			t.Errorf("%s: before the lease is over it answers %+v", row.name, e)
+		}
+		e := s.execute(t, w, late, firstKey)
+		switch {
+		case paused && (e.Status != "completed" || !slices.Equal(w.Writes(), s.Sends)):
+			t.Errorf("%s: going on answers %+v, and sent was %q", row.name, e, w.Writes())
+		case !paused && (e.Code != mcpcore.CodeKeyConflict || e.Writes != row.sent):
+			t.Errorf("%s: the key again answers %+v", row.name, e)
+		}
+		held, err := late.Claims(t.Context())
+		if err != nil || paused != (len(held) == 0) || !paused && held[0].State != mcpcore.ClaimQuarantined {
+			t.Errorf("%s: the claims are %+v, %v", row.name, held, err)
+		}
+		if again := s.execute(t, w, late, firstKey); again.Code != mcpcore.CodeKeyConflict {
+			t.Errorf("%s: after its end the key answers %+v", row.name, again)
 		}
 	}
 }
@@ -367,6 +425,12 @@ func (s scene) stores(t *testing.T) {
 			t.Parallel()
 			s.killed(t, kind, address)
 		})
+		if s.Children {
+			t.Run("killed between two writes, "+kind, func(t *testing.T) {
+				t.Parallel()
+				s.restarted(t, kind, address)
+			})
+		}
 		if s.Race != "" {
 			t.Run("processes race, "+kind, func(t *testing.T) {
 				t.Parallel()

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/guildwarden/guildwarden/discordtools"
@@ -54,14 +53,8 @@ func memberRoleChange(rest discordtools.REST) mcpcore.Workflow {
 		Apply: func(ctx context.Context, w *write, in memberRole, s memberRoleState) (mcpcore.Written, error) {
 			return mcpcore.Written{ID: string(in.UserID)}, w.send(ctx, s.route(), s.path(in.UserID), nil, nil)
 		},
-		ReadBack: func(ctx context.Context, r *reads, in memberRole, s memberRoleState, _ mcpcore.Written) (found mcpcore.Reading, err error) {
-			done, exact, err := r.confirm(ctx, &s.gift, s.gifted)
-			if err == nil && !done {
-				err = errors.New("the member's roles are not as they should be")
-			}
-			var d drift
-			d.unless(exact, "roles")
-			return mcpcore.Reading{Drift: d}, err
+		ReadBack: func(ctx context.Context, r *reads, in memberRole, s memberRoleState, _ mcpcore.Written) (mcpcore.Reading, error) {
+			return r.given(ctx, &s.gift, s.gifted)
 		},
 	}.on(rest)
 }

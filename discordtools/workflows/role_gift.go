@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
@@ -164,18 +165,23 @@ func (g *gift) route() string {
 	return routeMemberRoleTake
 }
 
-// confirm reads a member's roles again. done says whether the role is as it
-// should be, exact whether all others are.
-func (r *reads) confirm(ctx context.Context, g *gift, v gifted) (done, exact bool, err error) {
+// given reads a member's roles again. That the role is not as it should be is an
+// error, that others are not is drift.
+func (r *reads) given(ctx context.Context, g *gift, v gifted) (found mcpcore.Reading, err error) {
 	var now member
 	if err := r.get(ctx, routeMember, ofMember(g.Guild.ID, v.Member.ID), &now); err != nil {
-		return false, false, err
+		return found, err
 	}
 	if now.User.ID != v.Member.ID || now.Roles == nil {
-		return false, false, errors.New("what was read back is not the member")
+		return found, errors.New("what was read back is not the member")
 	}
 	roles := slices.Sorted(slices.Values(now.Roles))
-	return slices.Contains(roles, g.Role.ID) == g.add, slices.Equal(roles, v.Desired), nil
+	if slices.Contains(roles, g.Role.ID) != g.add {
+		return found, errors.New("the member's roles are not as they should be")
+	}
+	var d drift
+	d.unless(slices.Equal(roles, v.Desired), "roles")
+	return mcpcore.Reading{Drift: d}, nil
 }
 
 func (g *gift) path(user discord.UserID) path {

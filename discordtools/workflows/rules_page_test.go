@@ -32,6 +32,9 @@ var kinds = map[string]struct {
 	"it does not destroy": {"those that destroy", func(w mcpcore.Workflow, _ map[string]bool) bool {
 		return w.Effect == mcpcore.Destroy
 	}},
+	"it has no writes that are operations of their own": {"changes of several writes with a receipt each", func(_ mcpcore.Workflow, scene map[string]bool) bool {
+		return scene["Children"]
+	}},
 	"there is nothing to verify": {"those that verify", func(w mcpcore.Workflow, _ map[string]bool) bool {
 		return slices.ContainsFunc(w.Tools(), func(tool mcpcore.Tool) bool { return strings.HasPrefix(tool.Name, "verify_") })
 	}},
@@ -49,7 +52,7 @@ func rules(t *testing.T) string {
 		}
 		of[who] = append(of[who], rule)
 	}
-	for _, r := range suite(t, "Workflow", "workflow.go", "rules.go") {
+	for _, r := range suite(t, "Workflow", "workflow.go", "rules.go", "children.go") {
 		kind, known := kinds[r.unless]
 		if !known {
 			t.Errorf("%q is left out where %q; say in kinds whom it holds for", r.name, r.unless)
@@ -72,7 +75,7 @@ func rules(t *testing.T) string {
 		fmt.Fprintf(&b, "| %s | %s |\n", who, strings.Join(of[who], "; "))
 	}
 	order, of = nil, map[string][]string{}
-	for _, r := range suite(t, "Run", "ledger.go") {
+	for _, r := range suite(t, "Run", "ledger.go", "children.go") {
 		switch r.unless {
 		case "":
 			add("memory, SQLite, PostgreSQL", r.name)

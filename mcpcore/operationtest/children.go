@@ -2,7 +2,10 @@ package operationtest
 
 import (
 	"errors"
+	"strings"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
@@ -187,4 +190,72 @@ func (b *bench) childLate() {
 	b.finish(child, completed)
 	b.kept(c, mcpcore.StatusPaused)
 	b.reserve(b.claim(1, "1"))
+}
+
+// stop has the ledger fail when the nth write is reserved, the operation's own
+// reservation not counted.
+func (p *play) stop(nth int) {
+	p.ops.before = map[string]func() error{"Reserve": func() error {
+		if nth--; nth == -1 {
+			return errDown
+		}
+		return nil
+	}}
+}
+
+func (p *play) resumes() {
+	if !p.Children {
+		p.Skip("it has no writes that are operations of their own")
+	}
+	asked := 0
+	p.user = func() *mcp.ElicitResult { asked++; return yes() }
+	p.stop(2)
+	r := p.do(mcpcore.CodeLedger, "")
+	if r.fields["child"] == nil || r.fields["children"] == nil {
+		p.Errorf("it does not say where it stopped: %s", r.raw)
+	}
+	p.wrote(p.Sends[:1])
+	p.receipt(mcpcore.StatusPaused)
+	p.held("", 0)
+	p.ops.before = nil
+
+	plan := p.call(p.connect(false), p.Plan, p.args(""))
+	if p.want(plan, "", "planned"); plan.fields["done"] != 1.0 {
+		p.Errorf("the plan does not tell what is done: %s", plan.raw)
+	}
+	p.do("", "completed")
+	p.wrote(p.Sends)
+	if asked != 2 {
+		p.Errorf("a person was asked %d times", asked)
+	}
+	receipts, err := p.ops.Receipts(p.Context(), mcpcore.ReceiptFilter{Parent: mcpcore.HashKey(p.key)})
+	if err != nil || len(receipts) != len(p.Sends) {
+		p.Fatalf("receipts of children: %+v, %v", receipts, err)
+	}
+	for _, child := range receipts {
+		if child.Status != mcpcore.StatusCompleted || child.Verification != mcpcore.Match || child.Plan == "" || child.ResourceID == "" {
+			p.Errorf("a child is %+v", child)
+		}
+	}
+	p.receipt(mcpcore.StatusCompleted)
+	p.do(mcpcore.CodeKeyConflict, "operation-key-conflict")
+
+	for _, row := range []struct {
+		change func(q *play)
+		code   mcpcore.Code
+		status string
+	}{
+		{func(q *play) { q.user = nil }, mcpcore.CodeHumanRequired, ""},
+		{func(q *play) { q.setup.StateKey = []byte(strings.Repeat("x", 32)) }, mcpcore.CodeKeyConflict, "operation-key-conflict"}, // of which no request is the same
+	} {
+		q := newPlay(p.T, p.Subject)
+		q.stop(2)
+		q.do(mcpcore.CodeLedger, "")
+		q.ops.before = nil
+		row.change(q)
+		q.do(row.code, row.status)
+		q.wrote(p.Sends[:1])
+		q.receipt(mcpcore.StatusPaused)
+		q.held("", 0)
+	}
 }

@@ -29,6 +29,10 @@ type Subject struct {
 	Args  string   // a JSON object without operationKey
 	Sends []string // the writes that executing sends, each as the world's Writes tells them
 
+	// Children says that each of Sends, of which there are several, is an operation of
+	// its own, and the first of several writes is read back before the second.
+	Children bool
+
 	Permit mcpcore.Permit // that allows it, and no more
 	// Resource is the id that the receipt holds at the end; "" for any.
 	Resource string
@@ -117,6 +121,7 @@ func Workflow(t *testing.T, s Subject) {
 		{"a key is spent for ever", (*play).spent},
 		{"a definite refusal has failed and frees the target", (*play).refusedByOther},
 		{"an open outcome is not repeated and quarantines the target", (*play).uncertain},
+		{"what stops between two writes goes on under its key, and only as it was left", (*play).resumes},
 		{"a ledger that fails stops before the write", (*play).ledgerFails},
 		{"a receipt that cannot be finished keeps the target", (*play).unfinished},
 		{"an audit that fails stops before the write", (*play).auditFails},
@@ -285,6 +290,14 @@ func (p *play) wrote(want []string) {
 	if got := p.world.Writes(); !slices.Equal(got, want) {
 		p.Errorf("sent\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
+}
+
+// first is how many of the subject's writes are sent when the first is not ended.
+func (p *play) first() []string {
+	if p.Children {
+		return p.Sends[:1]
+	}
+	return p.Sends
 }
 
 // held wants so many claims in a state, and no others.

@@ -48,6 +48,8 @@ func withOperations(do func(s boot.Approvals, ops mcpcore.OperationLedger) error
 type operation struct {
 	Claim   *heldClaim       `json:"claim,omitempty"`
 	Receipt *mcpcore.Receipt `json:"receipt,omitempty"`
+	// The parts of an operation that has several, in the order of their writes.
+	Children []mcpcore.Receipt `json:"children,omitempty"`
 }
 
 type heldClaim struct {
@@ -61,7 +63,7 @@ type heldClaim struct {
 }
 
 // operations are the held claims, the oldest first, and then the newest receipts
-// without a claim.
+// without a claim. What is a part of an operation stands with it.
 func operations(ctx context.Context, ops mcpcore.OperationLedger, limit int) ([]operation, error) {
 	held, err := ops.Claims(ctx)
 	if err != nil {
@@ -69,16 +71,34 @@ func operations(ctx context.Context, ops mcpcore.OperationLedger, limit int) ([]
 	}
 	all := []operation{}
 	for _, h := range held {
-		all = append(all, operation{&heldClaim{h.ID, h.State, h.Workflow, h.Key, h.Targets, h.Made.UTC(), h.Lease.UTC()}, h.Receipt})
+		all = append(all, operation{Claim: &heldClaim{h.ID, h.State, h.Workflow, h.Key, h.Targets, h.Made.UTC(), h.Lease.UTC()}, Receipt: h.Receipt})
 	}
 	receipts, err := ops.Receipts(ctx, mcpcore.ReceiptFilter{Limit: limit})
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range receipts {
-		if !slices.ContainsFunc(held, func(h mcpcore.Held) bool { return h.Receipt != nil && h.Receipt.Claim == r.Claim }) {
+		if r.Parent != "" {
+			if r, err = ops.Receipt(ctx, r.Workflow, r.Parent); err != nil {
+				return nil, err
+			}
+		}
+		if !slices.ContainsFunc(all, func(o operation) bool {
+			return o.Receipt != nil && o.Receipt.Workflow == r.Workflow && o.Receipt.Key == r.Key
+		}) {
 			all = append(all, operation{Receipt: &r})
 		}
+	}
+	for i, o := range all {
+		if o.Receipt == nil {
+			continue
+		}
+		children, err := ops.Receipts(ctx, mcpcore.ReceiptFilter{Workflow: o.Receipt.Workflow, Parent: o.Receipt.Key, Limit: 1000})
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(children)
+		all[i].Children = children
 	}
 	return all, nil
 }
@@ -134,24 +154,33 @@ func (o operation) print(b *strings.Builder) {
 		}
 	}
 	if r := o.Receipt; r != nil {
-		fmt.Fprintf(b, "%s  %s  %s  %s", line(string(r.Key)), r.Status, line(r.Workflow), r.Reserved.UTC().Format(time.RFC3339))
-		for _, more := range []string{string(r.Verification), string(r.Error), r.ResourceID} {
-			if more != "" {
-				fmt.Fprintf(b, "  %s", line(more))
-			}
-		}
-		if r.Resolved {
-			b.WriteString("  resolved")
-		}
-		b.WriteByte('\n')
+		printReceipt(b, r)
 	}
+	for i := range o.Children {
+		b.WriteString("    part ")
+		printReceipt(b, &o.Children[i])
+	}
+}
+
+func printReceipt(b *strings.Builder, r *mcpcore.Receipt) {
+	fmt.Fprintf(b, "%s  %s  %s  %s", line(string(r.Key)), r.Status, line(r.Workflow), r.Reserved.UTC().Format(time.RFC3339))
+	for _, more := range []string{string(r.Verification), string(r.Error), r.ResourceID} {
+		if more != "" {
+			fmt.Fprintf(b, "  %s", line(more))
+		}
+	}
+	if r.Resolved {
+		b.WriteString("  resolved")
+	}
+	b.WriteByte('\n')
 }
 
 func operationsShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show one operation, by its claim, the hash of its key or its activity",
-		Long: `Shows the claim and the receipt of one operation as JSON. ID is a claimId, an
+		Long: `Shows the claim and the receipt of one operation as JSON, with the receipts of its
+parts where it has several. ID is a claimId, an
 operationKeyHash or an activityId, as results, errors and operations list show
 them.
 
@@ -181,8 +210,8 @@ func (o operation) is(id string) bool {
 	if c := o.Claim; c != nil && (string(c.ID) == id || string(c.Key) == id) {
 		return true
 	}
-	r := o.Receipt
-	return r != nil && (string(r.Key) == id || r.Activity == id || string(r.Claim) == id)
+	named := func(r mcpcore.Receipt) bool { return string(r.Key) == id || r.Activity == id || string(r.Claim) == id }
+	return o.Receipt != nil && named(*o.Receipt) || slices.ContainsFunc(o.Children, named)
 }
 
 func operationsResolveCommand() *cobra.Command {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/ledger/sql"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger/sqlite"
 )
 
 // leftOpen leaves in a ledger's file two writes without a known outcome, of which
@@ -108,5 +109,57 @@ func TestOperationsAreListedShownAndResolved(t *testing.T) {
 	}
 	if got := list(); strings.Contains(got, "holds role:2") || !strings.Contains(got, "resolved") || !strings.Contains(got, "holds role:1") {
 		t.Errorf("afterwards there are\n%s", got)
+	}
+}
+
+// What is a part of an operation is listed and shown with it, and found by its own
+// ids too.
+func TestPartsOfOperationsAreShownWithThem(t *testing.T) {
+	t.Parallel()
+	r := newFileRig(t)
+	file := ""
+	for _, v := range r.env {
+		if path, ok := strings.CutPrefix(v, "MCP_LEDGER=sqlite:"); ok {
+			file = path
+		}
+	}
+	l, err := sqlite.Open(file, []byte(stateSecret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ops := l.Operations()
+	c, err := ops.Claim(t.Context(), mcpcore.Wanted{
+		Workflow: "bulk-member-role-change", Key: mcpcore.HashKey("canary-key"), Targets: []mcpcore.Target{{Kind: "role", ID: "1"}}, Lease: time.Minute,
+	})
+	if err == nil {
+		_, err = ops.Reserve(t.Context(), c, mcpcore.Reservation{Activity: "activity-1"})
+	}
+	for _, name := range []string{"first", "second"} {
+		child := c.Child(mcpcore.HashKey(name))
+		if err == nil {
+			_, err = ops.Reserve(t.Context(), child, mcpcore.Reservation{Activity: "activity-1", Parent: c.Key})
+		}
+		if err == nil {
+			_, err = ops.Finish(t.Context(), child, mcpcore.Ending{Status: mcpcore.StatusCompleted, ResourceID: name, Verification: mcpcore.Match})
+		}
+	}
+	if err == nil {
+		err = ops.Release(t.Context(), c)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := string(mcpcore.HashKey("first")), string(mcpcore.HashKey("second"))
+	e := r.run(nil, "", "operations", "list", "--limit", "1")
+	lines := strings.Split(e.stdout, "\n")
+	if e.status != 0 || len(lines) != 4 || !strings.HasPrefix(lines[0], string(c.Key)+"  paused") ||
+		!strings.HasPrefix(lines[1], "    part "+first+"  completed") || !strings.HasPrefix(lines[2], "    part "+second+"  completed") {
+		t.Errorf("%+v", e)
+	}
+	for _, id := range []string{string(c.Key), second, "activity-1", string(c.ID)} {
+		if e := r.run(nil, "", "operations", "show", id); e.status != 0 || !strings.Contains(e.stdout, `"paused"`) || !strings.Contains(e.stdout, first) {
+			t.Errorf("%s: %+v", id, e)
+		}
 	}
 }

@@ -284,7 +284,7 @@ func sources(t *testing.T) tests {
 
 // optional are the fields of a scene without which some rule is left out, and
 // Race.
-var optional = []string{"Rename", "Settle", "Race"}
+var optional = []string{"Children", "Rename", "Settle", "Race"}
 
 // scenes are the workflows of the scenes that tests run, each with the optional
 // fields that some scene of it sets.

@@ -85,13 +85,17 @@ func rules(t *testing.T) string {
 			t.Errorf("%q is left out where %q: on which stores does it hold?", r.name, r.unless)
 		}
 	}
-	var raced []string
+	var raced, parts []string
 	for _, w := range all {
+		if src[w.Name]["Children"] {
+			parts = append(parts, "`"+w.Name+"`")
+		}
 		if src[w.Name]["Race"] {
 			raced = append(raced, "`"+w.Name+"`")
 		}
 	}
 	add("SQLite, PostgreSQL, with every workflow", "a process that is killed after "+steps(t)+" leaves what the next one has to find, and nothing is written twice")
+	add("SQLite, PostgreSQL, with "+strings.Join(parts, ", "), "a process that is killed between two writes, or after the last, leaves an operation that goes on under its key in another one, and one that is killed within a write leaves quarantine")
 	add("SQLite, PostgreSQL, with "+strings.Join(raced, ", "), "of processes that execute at once on one target exactly one writes, and on other targets they write at the same time")
 	b.WriteString("\n`operationtest.Run` checks these on the ledgers, and the scenes of `discordtools/workflows` those of several processes:\n\n| for | rules |\n|---|---|\n")
 	for _, who := range order {

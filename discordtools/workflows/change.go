@@ -33,6 +33,7 @@ type change[In, State any] struct {
 	Companions           []mcpcore.Tool // there with the workflow
 	Audits               []mcpcore.Tool // there without it too
 	Needs                discord.Permissions
+	NeedsWhen            []mcpcore.Need
 	NeedsIn              string
 	Intents              discord.Intents
 	Outranks             string
@@ -59,7 +60,7 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 		Effect: c.Effect, Scope: c.Scope, Scopes: c.Scopes, Limits: c.Limits, Protects: c.Protects, Acknowledge: c.Acknowledge,
 		Redact: c.Redact, Rules: c.Rules, Companions: c.Companions, Audits: c.Audits, Takes: c.Takes,
 		Tool: mcpcore.Tool{
-			Needs: c.Needs, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Routes: slices.Concat(c.Reads, c.Write),
+			Needs: c.Needs, NeedsWhen: c.NeedsWhen, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Routes: slices.Concat(c.Reads, c.Write),
 		},
 		Targets: c.Targets, Children: c.Children,
 		Plan: func(ctx context.Context, call *mcpcore.Call, in In) (mcpcore.Change[State], error) {

@@ -89,30 +89,11 @@ func channelCreation(rest discordtools.REST) mcpcore.Workflow {
 		Targets: func(in channelCreate, _ channelCreateState) []mcpcore.Target {
 			return []mcpcore.Target{all("channels", in.GuildID)}
 		},
-		Apply: func(ctx context.Context, w *write, in channelCreate, s channelCreateState) (done mcpcore.Written, err error) {
-			var made channel
-			err = w.send(ctx, routeChannelCreate, inGuild(in.GuildID), channelBody{s.Target.Name, s.Target.Type, in.ParentID, s.Target.Topic}, &made)
-			if err != nil {
-				return done, err
-			}
-			if done.ID, err = id(made.ID); err == nil && (made.Type != s.Target.Type || made.Guild != in.GuildID) {
-				err = fmt.Errorf("the answer is of another channel than was asked for")
-			}
-			return done, err
+		Apply: func(ctx context.Context, w *write, in channelCreate, s channelCreateState) (mcpcore.Written, error) {
+			return w.channel(ctx, in.GuildID, s.Target.in(in.ParentID))
 		},
-		ReadBack: func(ctx context.Context, r *reads, in channelCreate, s channelCreateState, w mcpcore.Written) (found mcpcore.Reading, err error) {
-			var c channel
-			if err := r.get(ctx, routeChannel, path{"channel_id": w.ID}, &c); err != nil {
-				return found, err
-			}
-			if string(c.ID) != w.ID || c.Guild != in.GuildID || c.Type != s.Target.Type {
-				return found, fmt.Errorf("what was read back is not what was made")
-			}
-			var d drift
-			d.unless(logical(c.Name) == logical(s.Target.Name), "name")
-			d.unless(c.Parent == in.ParentID, "parentId")
-			d.unless(c.Topic == nil && s.Target.Topic == "" || c.Topic != nil && *c.Topic == s.Target.Topic, "topic")
-			return mcpcore.Reading{Drift: d}, nil
+		ReadBack: func(ctx context.Context, r *reads, in channelCreate, s channelCreateState, w mcpcore.Written) (mcpcore.Reading, error) {
+			return r.madeChannel(ctx, in.GuildID, s.Target.in(in.ParentID), w)
 		},
 	}.on(rest)
 }
@@ -122,6 +103,78 @@ type channelBody struct {
 	Type   discord.ChannelType `json:"type"`
 	Parent discord.ChannelID   `json:"parent_id,omitempty"`
 	Topic  string              `json:"topic,omitempty"`
+}
+
+func (t channelTarget) in(parent discord.ChannelID) channelBody {
+	return channelBody{t.Name, t.Type, parent, t.Topic}
+}
+
+// channel makes a channel.
+func (w *write) channel(ctx context.Context, guild discord.GuildID, body channelBody) (done mcpcore.Written, err error) {
+	var made channel
+	if err := w.send(ctx, routeChannelCreate, inGuild(guild), body, &made); err != nil {
+		return done, err
+	}
+	if done.ID, err = id(made.ID); err == nil && (made.Type != body.Type || made.Guild != guild) {
+		err = fmt.Errorf("the answer is of another channel than was asked for")
+	}
+	return done, err
+}
+
+// madeChannel reads a channel that was made.
+func (r *reads) madeChannel(ctx context.Context, guild discord.GuildID, body channelBody, w mcpcore.Written) (found mcpcore.Reading, err error) {
+	var c channel
+	if err := r.get(ctx, routeChannel, path{"channel_id": w.ID}, &c); err != nil {
+		return found, err
+	}
+	if string(c.ID) != w.ID || c.Guild != guild || c.Type != body.Type {
+		return found, fmt.Errorf("what was read back is not what was made")
+	}
+	var d drift
+	d.channel(c, body)
+	return mcpcore.Reading{Drift: d}, nil
+}
+
+// channel reports the fields of a channel that are not as they should be. Discord
+// writes the names of text channels its own way.
+func (d *drift) channel(now channel, want channelBody) {
+	d.unless(logical(now.Name) == logical(want.Name), "name")
+	d.unless(now.Parent == want.Parent, "parentId")
+	d.unless(now.Topic == nil && want.Topic == "" || now.Topic != nil && *now.Topic == want.Topic, "topic")
+}
+
+// existing are the channels of the list that are there under the name, in the same
+// place.
+func (b channelBody) existing(list []channel) (same []discord.ChannelID) {
+	for _, c := range list {
+		if c.Type == b.Type && c.Parent == b.Parent && logical(c.Name) == logical(b.Name) {
+			same = append(same, c.ID)
+		}
+	}
+	return same
+}
+
+// childrenOf is how many of the channels are in a category.
+func childrenOf(list []channel, category discord.ChannelID) (n int) {
+	for _, c := range list {
+		if category != "" && c.Parent == category {
+			n++
+		}
+	}
+	return n
+}
+
+// category is one of the list in which the bot can make channels.
+func (s *standing) category(list []channel, id discord.ChannelID) (c channel, err error) {
+	i := slices.IndexFunc(list, func(c channel) bool { return c.ID == id && c.Type == discord.GuildCategory })
+	if i < 0 {
+		return c, refused("parent-missing", "%s is no category of the guild that the bot can see", id)
+	}
+	may, err := s.in(list[i])
+	if err != nil {
+		return c, err
+	}
+	return list[i], lacks(may, discord.ManageChannels|discord.ViewChannel, "the category")
 }
 
 func planChannelCreation(ctx context.Context, r *reads, in channelCreate) (plan mcpcore.Change[channelCreateState], err error) {
@@ -142,28 +195,14 @@ func planChannelCreation(ctx context.Context, r *reads, in channelCreate) (plan 
 		Inventory: channelInventory{Guild: len(list), GuildLimit: guildChannels, ParentLimit: categoryChildren, Channels: snapshot(list)},
 	}
 	if in.ParentID != "" {
-		i := slices.IndexFunc(list, func(c channel) bool { return c.ID == in.ParentID && c.Type == discord.GuildCategory })
-		if i < 0 {
-			return plan, refused("parent-missing", "%s is no category of the guild that the bot can see", in.ParentID)
-		}
-		may, err := bot.in(list[i])
+		parent, err := bot.category(list, in.ParentID)
 		if err != nil {
 			return plan, err
 		}
-		if err := lacks(may, discord.ManageChannels|discord.ViewChannel, "the category"); err != nil {
-			return plan, err
-		}
-		s.Parent = &channelSeen{list[i].ID, list[i].Name}
+		s.Parent = &channelSeen{parent.ID, parent.Name}
 	}
-	var same []discord.ChannelID
-	for _, c := range list {
-		if in.ParentID != "" && c.Parent == in.ParentID {
-			s.Inventory.Parent++
-		}
-		if c.Type == s.Target.Type && c.Parent == in.ParentID && logical(c.Name) == logical(in.Name) {
-			same = append(same, c.ID)
-		}
-	}
+	s.Inventory.Parent = childrenOf(list, in.ParentID)
+	same := s.Target.in(in.ParentID).existing(list)
 	plan = mcpcore.Change[channelCreateState]{
 		Action:   "create",
 		Facts:    mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: "creates", Value: in.Kind + " " + in.Name}},

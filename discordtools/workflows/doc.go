@@ -35,6 +35,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		guildExpressionChange(rest),
 		guildIncidentActionChange(rest),
 		guildPrune(rest),
+		guildScaffold(rest),
 		guildSettingsChange(rest),
 		inviteDeletion(rest),
 		memberModeration(rest),

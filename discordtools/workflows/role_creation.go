@@ -59,29 +59,75 @@ func roleCreation(rest discordtools.REST) mcpcore.Workflow {
 		Targets: func(in roleCreate, _ roleCreateState) []mcpcore.Target {
 			return []mcpcore.Target{all("roles", in.GuildID)}
 		},
-		Apply: func(ctx context.Context, w *write, in roleCreate, s roleCreateState) (done mcpcore.Written, err error) {
-			var made role
-			if err := w.send(ctx, routeRoleCreate, inGuild(in.GuildID), s.Target, &made); err != nil {
-				return done, err
-			}
-			if done.ID, err = id(made.ID); err == nil && (made.Managed || !equalSets(made.Permissions, s.Target.Permissions)) {
-				err = fmt.Errorf("the answer is of another role than was asked for")
-			}
-			return done, err
+		Apply: func(ctx context.Context, w *write, in roleCreate, s roleCreateState) (mcpcore.Written, error) {
+			return w.role(ctx, in.GuildID, s.Target)
 		},
-		ReadBack: func(ctx context.Context, r *reads, in roleCreate, s roleCreateState, w mcpcore.Written) (found mcpcore.Reading, err error) {
-			var now role
-			if err := r.get(ctx, routeRole, ofRole(in.GuildID, discord.RoleID(w.ID)), &now); err != nil {
-				return found, err
-			}
-			if string(now.ID) != w.ID || now.Managed {
-				return found, fmt.Errorf("what was read back is not what was made")
-			}
-			var d drift
-			d.role(now, s.Target.role())
-			return mcpcore.Reading{Drift: d}, nil
+		ReadBack: func(ctx context.Context, r *reads, in roleCreate, s roleCreateState, w mcpcore.Written) (mcpcore.Reading, error) {
+			return r.madeRole(ctx, in.GuildID, s.Target, w)
 		},
 	}.on(rest)
+}
+
+// role makes a role.
+func (w *write) role(ctx context.Context, guild discord.GuildID, body roleBody) (done mcpcore.Written, err error) {
+	var made role
+	if err := w.send(ctx, routeRoleCreate, inGuild(guild), body, &made); err != nil {
+		return done, err
+	}
+	if done.ID, err = id(made.ID); err == nil && (made.Managed || !equalSets(made.Permissions, body.Permissions)) {
+		err = fmt.Errorf("the answer is of another role than was asked for")
+	}
+	return done, err
+}
+
+// madeRole reads a role that was made.
+func (r *reads) madeRole(ctx context.Context, guild discord.GuildID, body roleBody, w mcpcore.Written) (found mcpcore.Reading, err error) {
+	var now role
+	if err := r.get(ctx, routeRole, ofRole(guild, discord.RoleID(w.ID)), &now); err != nil {
+		return found, err
+	}
+	if string(now.ID) != w.ID || now.Managed {
+		return found, fmt.Errorf("what was read back is not what was made")
+	}
+	var d drift
+	d.role(now, body.role())
+	return mcpcore.Reading{Drift: d}, nil
+}
+
+// makesRoles refuses a bot that can make no roles.
+func (s *standing) makesRoles() error {
+	if err := s.needs(discord.ManageRoles); err != nil {
+		return err
+	}
+	if everyone, _ := s.role(discord.RoleID(s.Guild.ID)); !s.above(everyone) {
+		return refused("hierarchy", "the bot has no role above @everyone, so a new one would not stand below it")
+	}
+	return nil
+}
+
+// existing is the equal role that is there under the name, "" for none. An unequal
+// one is refused.
+func (s *standing) existing(body roleBody) (id discord.RoleID, err error) {
+	var same []role
+	for _, other := range s.Roles {
+		if logical(other.Name) == logical(body.Name) {
+			same = append(same, other)
+		}
+	}
+	switch len(same) {
+	case 0:
+		return "", nil
+	case 1:
+	default:
+		return "", refused("ambiguous", "%d roles have the name %s already", len(same), body.Name)
+	}
+	want := body.role()
+	want.Name = same[0].Name
+	var differs drift
+	if differs.role(same[0], want); len(differs) > 0 || same[0].Managed {
+		return "", refused("name-taken", "the role %s has that name already, and is another one", same[0].ID)
+	}
+	return same[0].ID, nil
 }
 
 func planRoleCreation(ctx context.Context, r *reads, in roleCreate) (plan mcpcore.Change[roleCreateState], err error) {
@@ -89,11 +135,8 @@ func planRoleCreation(ctx context.Context, r *reads, in roleCreate) (plan mcpcor
 	if err != nil {
 		return plan, err
 	}
-	if err := bot.needs(discord.ManageRoles); err != nil {
+	if err := bot.makesRoles(); err != nil {
 		return plan, err
-	}
-	if everyone, _ := bot.role(discord.RoleID(in.GuildID)); !bot.above(everyone) {
-		return plan, refused("hierarchy", "the bot has no role above @everyone, so a new one would not stand below it")
 	}
 	gives := permissionsOf(in.Permissions)
 	if err := bot.gives(discord.WideBits(gives)); err != nil {
@@ -107,22 +150,14 @@ func planRoleCreation(ctx context.Context, r *reads, in roleCreate) (plan mcpcor
 		Action: "create",
 		Facts:  mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: "role", Value: in.Name}, {Name: "gives", Value: gives.String()}},
 	}
-	var same []discord.RoleID
-	for _, other := range bot.Roles {
-		if logical(other.Name) == logical(in.Name) {
-			same = append(same, other.ID)
-		}
-	}
-	if s.Existing, err = joining(&plan, "roles", same, len(bot.Roles), guildRoles); err != nil {
+	if s.Existing, err = bot.existing(s.Target); err != nil {
 		return plan, err
 	}
-	if other, is := bot.role(s.Existing); is {
-		want := s.Target.role()
-		want.Name = other.Name
-		var differs drift
-		if differs.role(other, want); len(differs) > 0 || other.Managed {
-			return plan, refused("name-taken", "the role %s has that name already, and is another one", other.ID)
-		}
+	switch {
+	case s.Existing != "":
+		nothing(&plan)
+	case len(bot.Roles) >= guildRoles:
+		return plan, refused("full", "the guild has %d roles, and can have %d", len(bot.Roles), guildRoles)
 	}
 	plan.State = s
 	return plan, nil

@@ -12,18 +12,6 @@ import (
 
 const routeRoleDelete = "DELETE /guilds/{guild_id}/roles/{role_id}"
 
-// roleUses are the places of a guild that can name a role.
-var roleUses = []string{
-	routeMemberCounts, routeChannels,
-	"GET /guilds/{guild_id}/invites",
-	"GET /guilds/{guild_id}/emojis",
-	"GET /guilds/{guild_id}/onboarding",
-	"GET /guilds/{guild_id}/auto-moderation/rules",
-	"GET /guilds/{guild_id}/integrations",
-	"GET /applications/@me",
-	"GET /applications/{application_id}/guilds/{guild_id}/commands/permissions",
-}
-
 type roleAudit struct {
 	GuildID discord.GuildID `json:"guildId" jsonschema:"guild of the role"`
 	RoleID  discord.RoleID  `json:"roleId" jsonschema:"role to look at"`
@@ -45,18 +33,7 @@ type roleStanding struct {
 	Uses       roleUsed  `json:"uses"`
 	Blockers   []string  `json:"blockers" jsonschema:"what stands in the way of its deletion; [] for nothing"`
 	Survivors  string    `json:"survivors" jsonschema:"digest of all other roles"`
-	Channels   string    `json:"channels" jsonschema:"digest of all visible channels"`
-}
-
-type roleUsed struct {
-	Holders      int                     `json:"holders"`
-	Overwrites   []discord.ChannelID     `json:"overwrites"`
-	Invites      int                     `json:"invites"`
-	Emojis       []discord.EmojiID       `json:"emojis"`
-	Onboarding   []discord.PromptID      `json:"onboardingPrompts"`
-	Automod      []discord.RuleID        `json:"automodRules"`
-	Integrations []discord.IntegrationID `json:"integrations"`
-	Commands     []discord.CommandID     `json:"commands"`
+	rolePlaces
 }
 
 // roleDeletion deletes a role that nobody holds and nothing names.
@@ -108,13 +85,13 @@ func roleDeletion(rest discordtools.REST) mcpcore.Workflow {
 			if slices.ContainsFunc(left, func(other role) bool { return other.ID == in.RoleID }) {
 				return found, errors.New("the role is still there")
 			}
-			channels, err := r.channels(ctx, in.GuildID)
-			if err != nil {
+			var now roleStanding
+			if err := now.readPlaces(ctx, r, in.GuildID, in.RoleID); err != nil {
 				return found, err
 			}
 			var d drift
 			d.unless(survivors(left, in.RoleID) == s.Survivors, "roles")
-			d.unless(snapshot(channels) == s.Channels, "channels")
+			d.places(now.rolePlaces, s.rolePlaces)
 			return mcpcore.Reading{Drift: d}, nil
 		},
 	}.on(rest)
@@ -142,7 +119,12 @@ func examineRole(ctx context.Context, r *reads, guild discord.GuildID, id discor
 	case !bot.above(s.Role):
 		ready.block("hierarchy", "it does not stand below the bot's highest role")
 	}
-	if err := s.Uses.read(ctx, r, guild, id, &s.Channels); err != nil {
+	holders, err := r.holders(ctx, guild)
+	if err != nil {
+		return s, ready, err
+	}
+	s.Uses.Holders = holders[id]
+	if err := s.readPlaces(ctx, r, guild, id); err != nil {
 		return s, ready, err
 	}
 	u := s.Uses
@@ -172,119 +154,4 @@ func survivors(all []role, but discord.RoleID) string {
 	}
 	slices.SortFunc(left, func(a, b role) int { return discord.CompareIDs(a.ID, b.ID) })
 	return snapshot(left)
-}
-
-// read looks at every place that can name a role.
-func (u *roleUsed) read(ctx context.Context, r *reads, guild discord.GuildID, id discord.RoleID, inventory *string) error {
-	var counts map[discord.RoleID]int
-	if err := r.get(ctx, routeMemberCounts, inGuild(guild), &counts); err != nil {
-		return err
-	}
-	u.Holders = counts[id]
-	channels, err := r.channels(ctx, guild)
-	if err != nil {
-		return err
-	}
-	*inventory = snapshot(channels)
-	for _, c := range channels {
-		if slices.ContainsFunc(c.Overwrites, func(o overwrite) bool { return o.ID == discord.OverwriteID(id) }) {
-			u.Overwrites = append(u.Overwrites, c.ID)
-		}
-	}
-	var invites []struct {
-		Roles []struct {
-			ID discord.RoleID `json:"id"`
-		} `json:"roles"`
-	}
-	if err := r.get(ctx, "GET /guilds/{guild_id}/invites", inGuild(guild), &invites); err != nil {
-		return err
-	}
-	for _, i := range invites {
-		for _, given := range i.Roles {
-			if given.ID == id {
-				u.Invites++
-			}
-		}
-	}
-	var emojis []struct {
-		ID    discord.EmojiID  `json:"id"`
-		Roles []discord.RoleID `json:"roles"`
-	}
-	if err := r.get(ctx, "GET /guilds/{guild_id}/emojis", inGuild(guild), &emojis); err != nil {
-		return err
-	}
-	for _, e := range emojis {
-		u.Emojis = named(u.Emojis, e.ID, e.Roles, id)
-	}
-	return u.readSettings(ctx, r, guild, id)
-}
-
-func (u *roleUsed) readSettings(ctx context.Context, r *reads, guild discord.GuildID, id discord.RoleID) error {
-	var onboarding struct {
-		Prompts []struct {
-			ID      discord.PromptID `json:"id"`
-			Options []struct {
-				Roles []discord.RoleID `json:"role_ids"`
-			} `json:"options"`
-		} `json:"prompts"`
-	}
-	if err := r.get(ctx, "GET /guilds/{guild_id}/onboarding", inGuild(guild), &onboarding); err != nil {
-		return err
-	}
-	for _, p := range onboarding.Prompts {
-		for _, o := range p.Options {
-			u.Onboarding = named(u.Onboarding, p.ID, o.Roles, id)
-		}
-	}
-	u.Onboarding = slices.Compact(u.Onboarding)
-	var rules []struct {
-		ID     discord.RuleID   `json:"id"`
-		Exempt []discord.RoleID `json:"exempt_roles"`
-	}
-	if err := r.get(ctx, "GET /guilds/{guild_id}/auto-moderation/rules", inGuild(guild), &rules); err != nil {
-		return err
-	}
-	for _, rule := range rules {
-		u.Automod = named(u.Automod, rule.ID, rule.Exempt, id)
-	}
-	var integrations []struct {
-		ID   discord.IntegrationID `json:"id"`
-		Role discord.RoleID        `json:"role_id"`
-	}
-	if err := r.get(ctx, "GET /guilds/{guild_id}/integrations", inGuild(guild), &integrations); err != nil {
-		return err
-	}
-	for _, i := range integrations {
-		u.Integrations = named(u.Integrations, i.ID, []discord.RoleID{i.Role}, id)
-	}
-	var application struct {
-		ID string `json:"id"`
-	}
-	if err := r.get(ctx, "GET /applications/@me", nil, &application); err != nil {
-		return err
-	}
-	var commands []struct {
-		ID     discord.CommandID `json:"id"`
-		Grants []struct {
-			ID discord.RoleID `json:"id"`
-		} `json:"permissions"`
-	}
-	at := path{"application_id": application.ID, "guild_id": string(guild)}
-	if err := r.get(ctx, "GET /applications/{application_id}/guilds/{guild_id}/commands/permissions", at, &commands); err != nil {
-		return err
-	}
-	for _, c := range commands {
-		for _, g := range c.Grants {
-			u.Commands = named(u.Commands, c.ID, []discord.RoleID{g.ID}, id)
-		}
-	}
-	return nil
-}
-
-// named adds what names the role.
-func named[T any](to []T, what T, names []discord.RoleID, id discord.RoleID) []T {
-	if slices.Contains(names, id) {
-		return append(to, what)
-	}
-	return to
 }

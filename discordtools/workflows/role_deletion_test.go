@@ -19,8 +19,14 @@ func world(f func(d *sandbox.Discord)) func(*operationtest.World) {
 	return func(w *operationtest.World) { f(w.Any.(*sandbox.Discord)) }
 }
 
-func TestRoleDeletion(t *testing.T) {
-	t.Parallel()
+// openTo makes a command of the bot that is open to a role.
+func openTo(d *sandbox.Discord, role discord.RoleID) {
+	id := d.AddCommand(sandbox.Command{Name: "look", Description: "Look"})
+	d.SetCommandGrants(sandbox.DemoGuild, id, sandbox.CommandGrant{ID: discord.GranteeID(role), Type: 1, Allow: true})
+}
+
+// loneDeletion deletes a role that nothing names.
+func loneDeletion() scene {
 	of := func(role string) string {
 		return `{"guildId":"1200000000000000001","roleId":"` + role + `","acknowledgeIrreversible":true,"acknowledgeNoRecoveryArtifact":true,"auditReason":"canary-reason"}`
 	}
@@ -35,7 +41,7 @@ func TestRoleDeletion(t *testing.T) {
 	other := func(reason, role string) operationtest.Refusal {
 		return operationtest.Refusal{Name: reason, Args: of(role), Policy: permit(role), Code: mcpcore.CodePlanRefused, Reason: reason}
 	}
-	scene{
+	return scene{
 		Subject: operationtest.Subject{
 			Workflow: "role-deletion", Plan: "plan_role_deletion", Execute: "execute_role_deletion",
 			Args: of(string(loneRole)), Sends: []string{"DELETE /guilds/1200000000000000001/roles/1200000000000000299"},
@@ -53,6 +59,10 @@ func TestRoleDeletion(t *testing.T) {
 				blocked("emojis", func(d *sandbox.Discord) {
 					d.AddEmoji(sandbox.DemoGuild, sandbox.Emoji{Name: "keeper", Roles: []discord.RoleID{loneRole}})
 				}),
+				blocked("invites", func(d *sandbox.Discord) {
+					d.AddInvite(sandbox.Invite{Code: "canary", Channel: sandbox.DemoGeneral, Roles: []discord.RoleID{loneRole}})
+				}),
+				blocked("commands", func(d *sandbox.Discord) { openTo(d, loneRole) }),
 				blocked("automod", func(d *sandbox.Discord) {
 					d.AddAutoModRule(sandbox.DemoGuild, sandbox.AutoModRule{Name: "Words", Keywords: []string{"x"}, ExemptRoles: []discord.RoleID{loneRole}})
 				}),
@@ -77,5 +87,39 @@ func TestRoleDeletion(t *testing.T) {
 			d.AddMember(sandbox.DemoClub, sandbox.Member{User: sandbox.BotID, Roles: []discord.RoleID{keeper}})
 		},
 		Change: func(d *sandbox.Discord) { d.AddRole(sandbox.DemoGuild, sandbox.Role{Name: "another"}) },
-	}.run(t)
+	}
+}
+
+func TestRoleDeletion(t *testing.T) {
+	t.Parallel()
+	loneDeletion().run(t)
+}
+
+// Whatever else is there has to be as it was: what is not, the read-back names.
+func TestRoleDeletionDrifts(t *testing.T) {
+	t.Parallel()
+	for field, change := range map[string]func(d *sandbox.Discord){
+		"roles": func(d *sandbox.Discord) { d.AddRole(sandbox.DemoGuild, sandbox.Role{Name: "another"}) },
+		"channels": func(d *sandbox.Discord) {
+			d.EditChannel(sandbox.DemoGeneral, func(c *sandbox.Channel) { c.Topic = "another" })
+		},
+		"invites": func(d *sandbox.Discord) { d.AddInvite(sandbox.Invite{Code: "another", Channel: sandbox.DemoGeneral}) },
+		"emojis":  func(d *sandbox.Discord) { d.AddEmoji(sandbox.DemoGuild, sandbox.Emoji{Name: "another"}) },
+		"onboarding": func(d *sandbox.Discord) {
+			d.SetOnboarding(sandbox.DemoGuild, sandbox.Onboarding{Prompts: []sandbox.OnboardingPrompt{{Title: "Another?"}}})
+		},
+		"automod": func(d *sandbox.Discord) {
+			d.AddAutoModRule(sandbox.DemoGuild, sandbox.AutoModRule{Name: "Another", Keywords: []string{"x"}})
+		},
+		"integrations": func(d *sandbox.Discord) { d.AddIntegration(sandbox.DemoGuild, sandbox.Integration{Name: "another"}) },
+		"application-commands": func(d *sandbox.Discord) {
+			openTo(d, sandbox.DemoEventsRole)
+		},
+	} {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			loneDeletion().afterWrite(change).drifts(t, field)
+		})
+	}
+	loneDeletion().afterWrite(func(*sandbox.Discord) {}).sends(t, loneDeletion().Sends...)
 }

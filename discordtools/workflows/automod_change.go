@@ -109,26 +109,29 @@ func automodChange(rest discordtools.REST) mcpcore.Workflow {
 			}
 			return found, nil
 		},
-		Verify: func(ctx context.Context, r *reads, in ruleChange, receipt mcpcore.Receipt) (found mcpcore.Reading, err error) {
-			all, err := r.rules(ctx, in.GuildID)
-			if err != nil {
-				return found, err
-			}
-			switch rule, _ := pick(all, discord.RuleID(receipt.ResourceID)); {
-			case in.Action == "delete" && rule != nil:
-				found.Drift = []string{"present"}
-			case in.Action != "delete" && rule == nil:
-				found.Absent = true
-			case rule != nil:
-				wanted := *rule
-				if in.Action == "create" {
-					wanted = autoRule{} // all of it was said
-				}
-				found.Drift = rule.differ(in.onto(wanted, r.Call.Has))
-			}
-			return found, nil
-		},
+		Verify: verifyRule,
 	}.on(rest)
+}
+
+// verifyRule looks whether a rule is what the receipt's change made of it.
+func verifyRule(ctx context.Context, r *reads, in ruleChange, receipt mcpcore.Receipt) (found mcpcore.Reading, err error) {
+	all, err := r.rules(ctx, in.GuildID)
+	if err != nil {
+		return found, err
+	}
+	switch rule, _ := pick(all, discord.RuleID(receipt.ResourceID)); {
+	case in.Action == "delete" && rule != nil:
+		found.Drift = []string{"present"}
+	case in.Action != "delete" && rule == nil:
+		found.Absent = true
+	case rule != nil:
+		wanted := *rule
+		if in.Action == "create" {
+			wanted = autoRule{} // all of it was said
+		}
+		found.Drift = rule.differ(in.onto(wanted, r.Call.Has))
+	}
+	return found, nil
 }
 
 // checkRuleArguments refuses arguments that do not go with the action.

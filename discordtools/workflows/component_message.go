@@ -68,43 +68,7 @@ func componentMessage(rest discordtools.REST) mcpcore.Workflow {
 		Rules:  []mcpcore.Rule{postRule, componentRule}, Redact: []string{"components"},
 		Companions: layoutCompanions(rest),
 		Reads:      postReads, Write: postWrites,
-		Plan: func(ctx context.Context, r *reads, in componentPost) (plan mcpcore.Change[componentState], err error) {
-			var s componentState
-			if s.Wanted, err = parts(in.raw(), true); err != nil {
-				return plan, err
-			}
-			if s.Links, err = origins(s.Wanted); err != nil {
-				return plan, err
-			}
-			for _, origin := range s.Links {
-				if err := r.Call.Permitted("linkOrigins", origin); err != nil {
-					return plan, err
-				}
-			}
-			var now *message
-			if s.postState, now, err = r.post(ctx, in.post, 0, texts(s.Wanted)); err != nil {
-				return plan, err
-			}
-			plan = mcpcore.Change[componentState]{
-				Action: in.Action, Risks: components.NewReview(in.raw()).Risks(), Warnings: []string{"The message consists of components for good."},
-				Facts: mcpcore.Facts{
-					{Name: "guild", Value: s.Guild.Name}, {Name: "channel", Value: s.Channel.Name},
-					{Name: "layout", Value: components.Text(in.raw())}, {Name: "links to", Value: strings.Join(s.Links, " ")},
-				},
-			}
-			if now != nil {
-				if now.Flags&flagComponentsV2 == 0 {
-					return plan, refused("no-components-v2", "%s does not consist of components", now.ID)
-				}
-				var d drift
-				compareParts(s.Wanted, *now, &d)
-				if plan.Current = len(d) == 0 && len(s.Notify) == 0; plan.Current {
-					plan.Action = "none"
-				}
-			}
-			plan.State = s
-			return plan, nil
-		},
+		Plan:    planComponents,
 		Targets: func(in componentPost, _ componentState) []mcpcore.Target { return postTargets(in.post) },
 		Apply: func(ctx context.Context, w *write, in componentPost, s componentState) (mcpcore.Written, error) {
 			return w.post(ctx, in.post, s.Permission.Bot, componentBody{flagComponentsV2, s.Wanted, notifies(s.Notify)})
@@ -124,6 +88,45 @@ func componentMessage(rest discordtools.REST) mcpcore.Workflow {
 			return r.verifies(ctx, in.post, receipt, func(m message, d *drift) { compareParts(wanted, m, d) })
 		},
 	}.on(rest)
+}
+
+// planComponents plans a post, or a change of one.
+func planComponents(ctx context.Context, r *reads, in componentPost) (plan mcpcore.Change[componentState], err error) {
+	var s componentState
+	if s.Wanted, err = parts(in.raw(), true); err != nil {
+		return plan, err
+	}
+	if s.Links, err = origins(s.Wanted); err != nil {
+		return plan, err
+	}
+	for _, origin := range s.Links {
+		if err := r.Call.Permitted("linkOrigins", origin); err != nil {
+			return plan, err
+		}
+	}
+	var now *message
+	if s.postState, now, err = r.post(ctx, in.post, 0, texts(s.Wanted)); err != nil {
+		return plan, err
+	}
+	plan = mcpcore.Change[componentState]{
+		Action: in.Action, Risks: components.NewReview(in.raw()).Risks(), Warnings: []string{"The message consists of components for good."},
+		Facts: mcpcore.Facts{
+			{Name: "guild", Value: s.Guild.Name}, {Name: "channel", Value: s.Channel.Name},
+			{Name: "layout", Value: components.Text(in.raw())}, {Name: "links to", Value: strings.Join(s.Links, " ")},
+		},
+	}
+	if now != nil {
+		if now.Flags&flagComponentsV2 == 0 {
+			return plan, refused("no-components-v2", "%s does not consist of components", now.ID)
+		}
+		var d drift
+		compareParts(s.Wanted, *now, &d)
+		if plan.Current = len(d) == 0 && len(s.Notify) == 0; plan.Current {
+			plan.Action = "none"
+		}
+	}
+	plan.State = s
+	return plan, nil
 }
 
 // componentRule refuses what Discord would refuse, and every component that does

@@ -62,46 +62,7 @@ func guildIncidentActionChange(rest discordtools.REST) mcpcore.Workflow {
 		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds that may be locked down and opened"}},
 		Rules:  []mcpcore.Rule{someOf("invitesDisabledUntil", "directMessagesDisabledUntil")},
 		Reads:  standingRoutes, Write: []string{routeIncidentActions},
-		Plan: func(ctx context.Context, r *reads, in incidentChange) (plan mcpcore.Change[incidentState], err error) {
-			bot, err := r.standing(ctx, in.GuildID)
-			if err != nil {
-				return plan, err
-			}
-			if err := bot.needs(discord.ManageGuild); err != nil {
-				return plan, err
-			}
-			if bot.held.Unknown() != (discord.Bits{}) {
-				return plan, refused("unknown-permissions", "the bot has permissions that this server does not know")
-			}
-			s := incidentState{Guild: bot.Guild, Permission: bot.evidence()}
-			if s.Now, err = r.incidents(ctx, in.GuildID); err != nil {
-				return plan, err
-			}
-			s.Wanted = s.Now
-			for _, f := range []struct {
-				name  string
-				value *string
-				to    *string
-				body  *json.RawMessage
-			}{{"invitesDisabledUntil", in.Invites, &s.Wanted.Invites, &s.Body.Invites}, {"directMessagesDisabledUntil", in.DMs, &s.Wanted.DMs, &s.Body.DMs}} {
-				if !r.Call.Has(f.name) {
-					continue
-				}
-				if *f.to, err = deadline(f.value); err != nil {
-					return plan, err
-				}
-				*f.body = idOrNull(*f.to)
-			}
-			plan = mcpcore.Change[incidentState]{Action: "change", State: s, Current: s.Wanted == s.Now, Facts: mcpcore.Facts{
-				{Name: "guild", Value: s.Guild.Name},
-				{Name: "invites off", Value: until(s.Now.Invites) + " → " + until(s.Wanted.Invites)},
-				{Name: "direct messages off", Value: until(s.Now.DMs) + " → " + until(s.Wanted.DMs)},
-			}}
-			if plan.Current {
-				plan.Action = "none"
-			}
-			return plan, nil
-		},
+		Plan: planIncidents,
 		Targets: func(in incidentChange, _ incidentState) []mcpcore.Target {
 			return []mcpcore.Target{all("incident-actions", in.GuildID)}
 		},
@@ -125,6 +86,48 @@ func guildIncidentActionChange(rest discordtools.REST) mcpcore.Workflow {
 			return mcpcore.Reading{Drift: d}, err
 		},
 	}.on(rest)
+}
+
+// planIncidents plans the deadlines that were given.
+func planIncidents(ctx context.Context, r *reads, in incidentChange) (plan mcpcore.Change[incidentState], err error) {
+	bot, err := r.standing(ctx, in.GuildID)
+	if err != nil {
+		return plan, err
+	}
+	if err := bot.needs(discord.ManageGuild); err != nil {
+		return plan, err
+	}
+	if bot.held.Unknown() != (discord.Bits{}) {
+		return plan, refused("unknown-permissions", "the bot has permissions that this server does not know")
+	}
+	s := incidentState{Guild: bot.Guild, Permission: bot.evidence()}
+	if s.Now, err = r.incidents(ctx, in.GuildID); err != nil {
+		return plan, err
+	}
+	s.Wanted = s.Now
+	for _, f := range []struct {
+		name  string
+		value *string
+		to    *string
+		body  *json.RawMessage
+	}{{"invitesDisabledUntil", in.Invites, &s.Wanted.Invites, &s.Body.Invites}, {"directMessagesDisabledUntil", in.DMs, &s.Wanted.DMs, &s.Body.DMs}} {
+		if !r.Call.Has(f.name) {
+			continue
+		}
+		if *f.to, err = deadline(f.value); err != nil {
+			return plan, err
+		}
+		*f.body = idOrNull(*f.to)
+	}
+	plan = mcpcore.Change[incidentState]{Action: "change", State: s, Current: s.Wanted == s.Now, Facts: mcpcore.Facts{
+		{Name: "guild", Value: s.Guild.Name},
+		{Name: "invites off", Value: until(s.Now.Invites) + " → " + until(s.Wanted.Invites)},
+		{Name: "direct messages off", Value: until(s.Now.DMs) + " → " + until(s.Wanted.DMs)},
+	}}
+	if plan.Current {
+		plan.Action = "none"
+	}
+	return plan, nil
 }
 
 // deadline is a moment as Discord is asked for it, "" for null.

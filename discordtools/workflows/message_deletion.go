@@ -76,33 +76,7 @@ func messageDeletion(rest discordtools.REST) mcpcore.Workflow {
 			}
 			return all
 		},
-		Apply: func(ctx context.Context, w *write, in messageDelete, s messageDeleteState) (mcpcore.Written, error) {
-			if len(s.Together) > 0 {
-				var body struct {
-					Messages []discord.MessageID `json:"messages"`
-				}
-				for _, m := range s.Together {
-					body.Messages = append(body.Messages, m.ID)
-				}
-				if err := w.send(ctx, routeBulkDelete, inChannel(in.ChannelID), body, nil); err != nil {
-					return mcpcore.Written{}, err
-				}
-			}
-			for i, m := range s.Singly {
-				done := len(s.Together) + i
-				err := w.send(ctx, routeMessageDelete, onMessage(in.ChannelID, m.ID), nil, nil)
-				if gone(err) && done > 0 {
-					continue // somebody was faster, which is as good
-				}
-				if refusedLater(err, done) {
-					break
-				}
-				if err != nil {
-					return mcpcore.Written{}, err
-				}
-			}
-			return mcpcore.Written{ID: string(in.ChannelID)}, nil
-		},
+		Apply: applyMessageDeletion,
 		ReadBack: func(ctx context.Context, r *reads, in messageDelete, s messageDeleteState, _ mcpcore.Written) (found mcpcore.Reading, err error) {
 			at, err := r.place(ctx, in.ChannelID)
 			if err != nil {
@@ -124,6 +98,36 @@ func messageDeletion(rest discordtools.REST) mcpcore.Workflow {
 			return found, err
 		},
 	}.on(rest)
+}
+
+// applyMessageDeletion deletes the young messages together and then the old ones, and
+// stops at the first request that is not done.
+func applyMessageDeletion(ctx context.Context, w *write, in messageDelete, s messageDeleteState) (mcpcore.Written, error) {
+	if len(s.Together) > 0 {
+		var body struct {
+			Messages []discord.MessageID `json:"messages"`
+		}
+		for _, m := range s.Together {
+			body.Messages = append(body.Messages, m.ID)
+		}
+		if err := w.send(ctx, routeBulkDelete, inChannel(in.ChannelID), body, nil); err != nil {
+			return mcpcore.Written{}, err
+		}
+	}
+	for i, m := range s.Singly {
+		done := len(s.Together) + i
+		err := w.send(ctx, routeMessageDelete, onMessage(in.ChannelID, m.ID), nil, nil)
+		if gone(err) && done > 0 {
+			continue // somebody was faster, which is as good
+		}
+		if refusedLater(err, done) {
+			break
+		}
+		if err != nil {
+			return mcpcore.Written{}, err
+		}
+	}
+	return mcpcore.Written{ID: string(in.ChannelID)}, nil
 }
 
 func planMessageDeletion(ctx context.Context, r *reads, in messageDelete) (plan mcpcore.Change[messageDeleteState], err error) {

@@ -113,15 +113,7 @@ func threadGovernanceChange(rest discordtools.REST) mcpcore.Workflow {
 			{Name: "threads", Arg: "threadId", Doc: "threads that may be changed"},
 			{Name: "users", Arg: "userId", Doc: "members who may be added and removed"},
 		},
-		Rules: []mcpcore.Rule{{Check: func(c *mcpcore.Call) *mcpcore.Issue {
-			own := threadArgs[c.Text("action")]
-			for _, arg := range []string{"name", "autoArchiveDuration", "rateLimitPerUser", "invitable", "userId"} {
-				if c.Has(arg) != (arg == own) {
-					return &mcpcore.Issue{Path: arg, Message: "is needed by the actions that it belongs to, and by no others", Code: mcpcore.IssueRule}
-				}
-			}
-			return nil
-		}}},
+		Rules: []mcpcore.Rule{{Check: checkThreadArguments}},
 		Reads: append(slices.Clone(standingRoutes), routeChannel, routeThreadMember),
 		Write: []string{routeChannelEdit, routeThreadJoin, routeThreadLeave, routeThreadAdd, routeThreadRemove},
 		Plan:  planThread,
@@ -131,25 +123,7 @@ func threadGovernanceChange(rest discordtools.REST) mcpcore.Workflow {
 			}
 			return []mcpcore.Target{theChannel(in.ThreadID)}
 		},
-		Apply: func(ctx context.Context, w *write, in threadChange, s threadChangeState) (done mcpcore.Written, err error) {
-			done.ID = string(in.ThreadID)
-			if s.Member != nil {
-				at := path{"channel_id": string(in.ThreadID)}
-				if in.UserID != "" {
-					at["user_id"] = string(in.UserID)
-				}
-				// Discord keeps no reason of it.
-				return done, w.sendWith(ctx, threadMembership[in.Action], discordtools.Request{Path: at}, nil, nil)
-			}
-			var now thread
-			if err := w.send(ctx, routeChannelEdit, inChannel(in.ThreadID), s.body(), &now); err != nil {
-				return mcpcore.Written{}, err
-			}
-			if now.ID != in.ThreadID || now.Guild != in.GuildID || s.pending(now.seen()) != nil {
-				err = errors.New("the answer is not of the thread as it was changed")
-			}
-			return done, err
-		},
+		Apply: applyThread,
 		ReadBack: func(ctx context.Context, r *reads, in threadChange, s threadChangeState, _ mcpcore.Written) (found mcpcore.Reading, err error) {
 			if s.Member != nil {
 				in, err := r.inThread(ctx, in.ThreadID, s.Member.ID)
@@ -171,6 +145,38 @@ func threadGovernanceChange(rest discordtools.REST) mcpcore.Workflow {
 			return mcpcore.Reading{Drift: d}, nil
 		},
 	}.on(rest)
+}
+
+// checkThreadArguments refuses arguments that do not go with the action.
+func checkThreadArguments(c *mcpcore.Call) *mcpcore.Issue {
+	own := threadArgs[c.Text("action")]
+	for _, arg := range []string{"name", "autoArchiveDuration", "rateLimitPerUser", "invitable", "userId"} {
+		if c.Has(arg) != (arg == own) {
+			return &mcpcore.Issue{Path: arg, Message: "is needed by the actions that it belongs to, and by no others", Code: mcpcore.IssueRule}
+		}
+	}
+	return nil
+}
+
+// applyThread sends the one change: of who is in the thread, or of the thread.
+func applyThread(ctx context.Context, w *write, in threadChange, s threadChangeState) (done mcpcore.Written, err error) {
+	done.ID = string(in.ThreadID)
+	if s.Member != nil {
+		at := path{"channel_id": string(in.ThreadID)}
+		if in.UserID != "" {
+			at["user_id"] = string(in.UserID)
+		}
+		// Discord keeps no reason of it.
+		return done, w.sendWith(ctx, threadMembership[in.Action], discordtools.Request{Path: at}, nil, nil)
+	}
+	var now thread
+	if err := w.send(ctx, routeChannelEdit, inChannel(in.ThreadID), s.body(), &now); err != nil {
+		return mcpcore.Written{}, err
+	}
+	if now.ID != in.ThreadID || now.Guild != in.GuildID || s.pending(now.seen()) != nil {
+		err = errors.New("the answer is not of the thread as it was changed")
+	}
+	return done, err
 }
 
 // body is the field that differs.

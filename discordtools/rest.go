@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
 // REST is the port to Discord's HTTP API. [NewClient] is the implementation on
@@ -25,6 +27,24 @@ type REST interface {
 // ErrUnsent is the cause of an error after which nothing can have reached
 // Discord.
 var ErrUnsent = errors.New("the request was not sent")
+
+// Refused reports whether a write that was sent once and ended with the error was
+// certainly not carried out: Discord refused it, or never got it. A timeout and a
+// rate limit that Discord answered are not certain.
+func Refused(err error) bool {
+	if errors.Is(err, ErrUnsent) {
+		return true
+	}
+	e, ok := errors.AsType[*mcpcore.Error](err)
+	if !ok {
+		return false
+	}
+	if e.Code == mcpcore.CodeBulkheadFull || e.Code == mcpcore.CodeCircuitOpen {
+		return true
+	}
+	status, _ := e.Fields["status"].(int)
+	return status >= 400 && status < 500 && status != 408 && status != 429
+}
 
 // Request is one call of Discord's API, described by its route.
 type Request struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/discordtools/internal/claims"
 	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -158,7 +159,7 @@ func (w *write) sendWith(ctx context.Context, route string, r discordtools.Reque
 	}
 	res, err := w.rest.Do(ctx, r)
 	switch {
-	case err != nil && definite(err):
+	case err != nil && discordtools.Refused(err):
 		return mcpcore.NotDone(err)
 	case err != nil:
 		return err
@@ -169,24 +170,6 @@ func (w *write) sendWith(ctx context.Context, route string, r discordtools.Reque
 		return fmt.Errorf("decode the answer to %s: %w", route, err)
 	}
 	return nil
-}
-
-// definite reports whether a write that ended with the error was certainly not
-// carried out: Discord refused it, or it was not sent. A timeout and a rate limit
-// that Discord answered are not definite.
-func definite(err error) bool {
-	if errors.Is(err, discordtools.ErrUnsent) {
-		return true
-	}
-	e, ok := errors.AsType[*mcpcore.Error](err)
-	if !ok {
-		return false
-	}
-	if e.Code == mcpcore.CodeBulkheadFull || e.Code == mcpcore.CodeCircuitOpen {
-		return true
-	}
-	status, _ := e.Fields["status"].(int)
-	return status >= 400 && status < 500 && status != 408 && status != 429
 }
 
 // refusedLater reports whether a write of several was definitely not done when
@@ -217,23 +200,14 @@ func (d *drift) unless(same bool, field string) {
 	}
 }
 
-// The targets that workflows claim. What is in a collection changes when one of
-// its things is made, moved or deleted.
-func theRole(id discord.RoleID) mcpcore.Target { return mcpcore.Target{Kind: "role", ID: string(id)} }
-func theChannel(id discord.ChannelID) mcpcore.Target {
-	return mcpcore.Target{Kind: "channel", ID: string(id)}
-}
-func theMember(guild discord.GuildID, id discord.UserID) mcpcore.Target {
-	return mcpcore.Target{Kind: "member", ID: string(guild) + "/" + string(id)}
-}
-func theMessage(channel discord.ChannelID, id discord.MessageID) mcpcore.Target {
-	return mcpcore.Target{Kind: "message", ID: string(channel) + "/" + string(id)}
-}
-
-// all is a collection of a guild: "channels", "roles", "invites".
-func all(collection string, guild discord.GuildID) mcpcore.Target {
-	return mcpcore.Target{Kind: "guild/" + collection, ID: string(guild)}
-}
+// The targets that workflows claim.
+var (
+	theRole    = claims.Role
+	theChannel = claims.Channel
+	theMember  = claims.Member
+	theMessage = claims.Message
+	all        = claims.All // of a guild: "channels", "roles", "invites"
+)
 
 // reason is the argument of workflows whose request goes to the audit log.
 type reason struct {

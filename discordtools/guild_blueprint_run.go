@@ -192,8 +192,8 @@ func applyBlueprint(ctx context.Context, a *api, in blueprintApply) (blueprintAp
 		budget = 25
 	}
 	a.speak() // from the first operation on, not of the readings before it
-	out := (&blueprint.Applier{Conn: callConn{a}, Records: a.blueprints.records, Clock: a.now}).Apply(ctx, blueprint.Order{
-		Plan: p, Principal: a.call.Principal(), Budget: budget,
+	out := (&blueprint.Applier{Conn: callConn{a}, Records: a.blueprints.records, Clock: a.now, Operations: a.blueprints.writes}).Apply(ctx, blueprint.Order{
+		Plan: p, Principal: a.call.Principal(), Activity: a.call.ID(), Budget: budget,
 		Progress: func(ctx context.Context, done, total int, words string) {
 			a.tell(ctx, float64(done), float64(total), words)
 		},

@@ -18,18 +18,26 @@ import (
 // where, and what they keep.
 type blueprints struct {
 	records blueprint.Records
+	writes  mcpcore.OperationLedger
 	bot     discord.UserID
 	guilds  []discord.GuildID
 	me      *identity
 	now     func() time.Time
 }
 
-// newBlueprints takes the operator's state key and a store; nil are a random key
-// and a store of this process.
-func newBlueprints(rest REST, c Config, key []byte, store mcpcore.Store, now func() time.Time) (*blueprints, error) {
+// newBlueprints takes the operator's state key, a store and a ledger of
+// operations; nil are a random key, and a store and a ledger of this process. A
+// store that others may share needs a ledger that they share too.
+func newBlueprints(rest REST, c Config, key []byte, store mcpcore.Store, writes mcpcore.OperationLedger, now func() time.Time) (*blueprints, error) {
 	if key == nil {
 		key = make([]byte, 32)
 		_, _ = rand.Read(key) // which never fails
+	}
+	if _, here := store.(*ledger.Store); writes == nil && store != nil && !here {
+		return nil, errors.New("plans of blueprints are kept in a Ledger or Store that other servers may share, which needs Operations, a ledger of operations that they share too (MCP_LEDGER)")
+	}
+	if writes == nil {
+		writes = ledger.NewOperations(now)
 	}
 	if store == nil {
 		store = ledger.NewStore(now)
@@ -38,7 +46,7 @@ func newBlueprints(rest REST, c Config, key []byte, store mcpcore.Store, now fun
 	if err != nil {
 		return nil, err
 	}
-	return &blueprints{blueprint.Records{Store: store, Sealer: sealer}, c.ExpectedBot, c.AllowedGuilds, &identity{rest: rest}, now}, nil
+	return &blueprints{blueprint.Records{Store: store, Sealer: sealer}, writes, c.ExpectedBot, c.AllowedGuilds, &identity{rest: rest}, now}, nil
 }
 
 // boundary says what in the configuration keeps a blueprint from a guild.

@@ -123,7 +123,11 @@ type Deps struct {
 
 	// Workflows are the reviewed workflows on the server's client, such as
 	// workflows.All; nil for none. Permits says what they may do, Operations keeps
-	// what they did; see [mcpcore.Deps].
+	// what they did; see [mcpcore.Deps]. Operations also keeps what
+	// guild_blueprint_apply writes, so that it and a workflow never write the same
+	// thing at once. nil is one in memory, of this server alone, for blueprints, and
+	// none for workflows; beside a Ledger or Store that outlives the process nil is
+	// an error.
 	Workflows  func(REST) []mcpcore.Workflow
 	Permits    mcpcore.WorkflowPolicy
 	Operations mcpcore.OperationLedger
@@ -192,7 +196,7 @@ func Assemble(deps Deps) (*mcpcore.Assembly, error) {
 	if kept, ok := deps.Ledger.(mcpcore.Store); ok && deps.Store == nil {
 		deps.Store = kept
 	}
-	prints, err := newBlueprints(rest, deps.Config, deps.StateKey, deps.Store, deps.Clock)
+	prints, err := newBlueprints(rest, deps.Config, deps.StateKey, deps.Store, deps.Operations, deps.Clock)
 	problems = append(problems, err)
 	list, err := readCatalogue(deps.Config.Catalogue)
 	problems = append(problems, err)

@@ -12,9 +12,10 @@ import (
 // Tools is every Discord tool, on the given connection, sorted by category.
 // They are ordinary values: filter them, add your own with [mcpcore.Define],
 // pass them on. Those that ask other services than Discord are switched off:
-// [Config] names the addresses.
+// [Config] names the addresses. What blueprints keep ends with these values, and
+// [BuildServer] lets them share a ledger with workflows.
 func Tools(rest REST) []mcpcore.Tool {
-	b, _ := newBlueprints(rest, Config{}, nil, nil, time.Now) // nothing of which can be wrong
+	b, _ := newBlueprints(rest, Config{}, nil, nil, nil, time.Now) // nothing of which can be wrong
 	return toolsAt(rest, Config{}, time.Now, nil, b)
 }
 

@@ -2,8 +2,9 @@ package blueprint
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
 // Applier carries plans out.
@@ -11,6 +12,10 @@ type Applier struct {
 	Conn    Conn
 	Records Records
 	Clock   func() time.Time
+
+	// Operations keeps others from what is written, on every server that shares
+	// it: each write has a claim of the collections that the plan changes.
+	Operations mcpcore.OperationLedger
 
 	// Wait waits, or ends with the context's error. nil is a timer.
 	Wait func(ctx context.Context, d time.Duration) error
@@ -20,7 +25,8 @@ type Applier struct {
 type Order struct {
 	Plan      *Plan
 	Principal string
-	Budget    int // at most so many operations; at least 1
+	Activity  string // of the call, for the receipts of its writes
+	Budget    int    // at most so many operations; at least 1
 
 	// Progress is told before each operation. nil for nobody.
 	Progress func(ctx context.Context, done, total int, words string)
@@ -92,23 +98,15 @@ const (
 // Apply carries a plan out, or goes on with it: what an earlier call did is
 // found and not done again. The same order may be given any number of times. A
 // plan that was carried out to the end never acts again.
+//
+// While somebody else writes what the plan changes it ends Busy at once. A write
+// of which nobody knows what became of it keeps everybody else away; the same
+// plan finds out by reading, unless somebody changed the guild, and goes on.
 func (a *Applier) Apply(ctx context.Context, o Order) *Outcome {
 	r := &run{Applier: a, Order: o, Outcome: &Outcome{
 		Planned: len(o.Plan.Operations), Left: len(o.Plan.Operations), Readback: NotRun, Bindings: Bindings{}.clone(), Completed: []string{}, Blockers: []Problem{}, Attempts: []Attempt{},
 	}}
-	for _, name := range []string{"guild " + string(o.Plan.Target.Guild), "plan " + o.Plan.id} {
-		l, err := take(ctx, a.Records.Store, name, o.Plan.id, a.Clock)
-		switch {
-		case errors.Is(err, errHeld):
-			r.Status, r.Next = Busy, NextResume
-			return r.Outcome
-		case err != nil:
-			r.stop(Blocked, &Failure{Code: "CHECKPOINT_IO", Retriable: true}, NextFix)
-			return r.Outcome
-		}
-		defer l.release(ctx)
-		r.locks = append(r.locks, l)
-	}
+	defer r.giveBack(ctx)
 	r.apply(ctx)
 	return r.Outcome
 }

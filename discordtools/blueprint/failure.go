@@ -33,6 +33,8 @@ func failure(operation string, err error) *Failure {
 	switch e, ok := errors.AsType[*mcpcore.Error](err); {
 	case errors.Is(err, errLost):
 		f.Code, f.Retriable = "APPLY_LOCK_LOST", true
+	case errors.Is(err, errUnavailable):
+		f.Code, f.Retriable = string(mcpcore.CodeLedger), true
 	case errors.Is(err, errIdentity):
 		f.Code = "CHECKPOINT_IDENTITY_MISMATCH"
 	case errors.Is(err, errTampered):

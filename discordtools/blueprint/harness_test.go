@@ -24,6 +24,7 @@ type site struct {
 	guild discord.GuildID
 	conn  blueprint.Conn
 	store mcpcore.Store
+	ops   mcpcore.OperationLedger
 }
 
 var everyone = discord.ViewChannel | discord.SendMessages | discord.ReadMessageHistory | discord.Connect | discord.Speak
@@ -37,7 +38,7 @@ func onSite(t *testing.T, test func(s *site)) {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{T: t, world: sandbox.New(sandbox.Options{}), store: ledger.NewStore(nil)}
+	s := &site{T: t, world: sandbox.New(sandbox.Options{}), store: ledger.NewStore(nil), ops: ledger.NewOperations(nil)}
 	s.guild = s.addGuild(discord.Administrator)
 	client, err := discordtools.NewClient(s.world.Session(), discordtools.ClientOptions{})
 	if err != nil {
@@ -66,7 +67,7 @@ func (s *site) sealer() *blueprint.Sealer {
 
 func (s *site) applier() *blueprint.Applier {
 	return &blueprint.Applier{
-		Conn: s.conn, Records: blueprint.Records{Store: s.store, Sealer: s.sealer()}, Clock: time.Now,
+		Conn: s.conn, Records: blueprint.Records{Store: s.store, Sealer: s.sealer()}, Operations: s.ops, Clock: time.Now,
 		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
 }
@@ -147,4 +148,14 @@ func canonical(t *testing.T, v any) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// claims are what the ledger of operations holds.
+func (s *site) claims() []mcpcore.Held {
+	s.Helper()
+	held, err := s.ops.Claims(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	return held
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ const (
 	planKind       = "blueprint_plan"
 	checkpointKind = "blueprint_checkpoint"
 	evidenceKind   = "blueprint_evidence"
-	lockKind       = "blueprint_lock"
 )
 
 // PlanLife is how long a plan can be found by its reference.
@@ -87,6 +85,9 @@ type Checkpoint struct {
 	Expected      state      `json:"expected"`
 	LastError     *Failure   `json:"last_error"`
 
+	// Write is the key of Doing's write in the ledger of operations.
+	Write mcpcore.KeyHash `json:"operation_key_hash,omitempty"`
+
 	stored int64 // version in the store
 }
 
@@ -130,50 +131,4 @@ func (r Records) saveCheckpoint(ctx context.Context, c *Checkpoint, principal st
 	}
 	c.Version, c.stored = next.Version, stored
 	return nil
-}
-
-// lock keeps others from a guild or a plan, for as long as it is kept alive.
-type lock struct {
-	store   mcpcore.Store
-	name    string
-	version int64
-	kept    time.Time
-	clock   func() time.Time
-}
-
-// Lease is how long a lock outlives its last sign of life.
-const Lease = time.Minute
-
-var errHeld = errors.New("another call holds the lock")
-
-func take(ctx context.Context, store mcpcore.Store, name, plan string, clock func() time.Time) (*lock, error) {
-	version, err := store.Save(ctx, lockKind, name, 0, []byte(plan), Lease)
-	if errors.Is(err, mcpcore.ErrStale) {
-		return nil, errHeld
-	}
-	if err != nil {
-		return nil, fmt.Errorf("lock: %w", err)
-	}
-	return &lock{store, name, version, clock(), clock}, nil
-}
-
-var errLost = errors.New("the lock was lost")
-
-// keep gives a sign of life where one is due.
-func (l *lock) keep(ctx context.Context, plan string) error {
-	if l.clock().Sub(l.kept) < Lease/4 {
-		return nil
-	}
-	version, err := l.store.Save(ctx, lockKind, l.name, l.version, []byte(plan), Lease)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errLost, err)
-	}
-	l.version, l.kept = version, l.clock()
-	return nil
-}
-
-func (l *lock) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	_ = l.store.Drop(ctx, lockKind, l.name, l.version) // which ends by itself otherwise
 }

@@ -16,15 +16,49 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-// killed is a connection and a store of a process that dies: from the given
-// moment on neither reaches anything. The moments are the steps that can be seen
-// from outside: requests and saves.
+// killed is a connection, a store and a ledger of a process that dies: from the
+// given moment on none of them reaches anything. The moments are the steps that
+// can be seen from outside: requests, saves and what the ledger of operations is
+// told.
 type killed struct {
+	mcpcore.OperationLedger
 	conn   blueprint.Conn
 	store  mcpcore.Store
 	left   int  // steps until it dies
-	behind bool // the last request still reaches Discord, and its answer is lost
+	behind bool // the last step still happens, and its answer is lost
 	dead   bool
+}
+
+// dying does a step, if the process lives or the last one still happens.
+func dying[T any](k *killed, do func() (T, error)) (v T, err error) {
+	if k.step() {
+		return do()
+	}
+	if k.behind && k.left == -1 {
+		_, _ = do()
+	}
+	return v, errDead
+}
+
+func (k *killed) Claim(ctx context.Context, w mcpcore.Wanted) (mcpcore.Claim, error) {
+	return dying(k, func() (mcpcore.Claim, error) { return k.OperationLedger.Claim(ctx, w) })
+}
+
+func (k *killed) Reserve(ctx context.Context, c mcpcore.Claim, r mcpcore.Reservation) (mcpcore.Receipt, error) {
+	return dying(k, func() (mcpcore.Receipt, error) { return k.OperationLedger.Reserve(ctx, c, r) })
+}
+
+func (k *killed) Pending(ctx context.Context, c mcpcore.Claim, write time.Duration) (mcpcore.Receipt, error) {
+	return dying(k, func() (mcpcore.Receipt, error) { return k.OperationLedger.Pending(ctx, c, write) })
+}
+
+func (k *killed) Finish(ctx context.Context, c mcpcore.Claim, e mcpcore.Ending) (mcpcore.Receipt, error) {
+	return dying(k, func() (mcpcore.Receipt, error) { return k.OperationLedger.Finish(ctx, c, e) })
+}
+
+func (k *killed) Release(ctx context.Context, c mcpcore.Claim) error {
+	_, err := dying(k, func() (bool, error) { return true, k.OperationLedger.Release(ctx, c) })
+	return err
 }
 
 var errDead = errors.New("the process is dead")
@@ -38,11 +72,8 @@ func (k *killed) step() bool {
 }
 
 func (k *killed) Do(ctx context.Context, r blueprint.Request) (json.RawMessage, error) {
-	if !strings.HasPrefix(r.Route, "GET ") && !k.step() {
-		if k.behind && k.left == -1 {
-			_, _ = k.conn.Do(ctx, r)
-		}
-		return nil, errDead
+	if !strings.HasPrefix(r.Route, "GET ") {
+		return dying(k, func() (json.RawMessage, error) { return k.conn.Do(ctx, r) })
 	}
 	if k.dead {
 		return nil, errDead
@@ -58,10 +89,7 @@ func (k *killed) Load(ctx context.Context, kind, name string) (int64, []byte, er
 }
 
 func (k *killed) Save(ctx context.Context, kind, name string, last int64, data []byte, life time.Duration) (int64, error) {
-	if k.dead || kind == "blueprint_checkpoint" && !k.step() {
-		return 0, errDead
-	}
-	return k.store.Save(ctx, kind, name, last, data, life)
+	return dying(k, func() (int64, error) { return k.store.Save(ctx, kind, name, last, data, life) })
 }
 
 func (k *killed) Drop(ctx context.Context, kind, name string, version int64) error {
@@ -144,29 +172,35 @@ func want(t *testing.T, d *blueprint.Document) (names string, steps int) {
 	return names, steps
 }
 
-// TestKilled kills the process before and after every write and every save, and
-// goes on with another: the guild is always the same, with nothing twice.
+// TestKilled kills the process before and after every write, every save and every
+// word to the ledger of operations, and goes on with another: the guild is always
+// the same, with nothing twice, and nothing is left open in the ledger.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	d := parse(t, short)
 	names, steps := want(t, d)
-	for at := range 2*steps + 4 {
+	for at := range 7*steps + 6 {
 		for _, behind := range []bool{false, true} {
 			t.Run(fmt.Sprintf("at %d, answer lost %t", at, behind), func(t *testing.T) {
 				t.Parallel()
 				onSite(t, func(s *site) {
 					p := s.plan(d)
-					k := &killed{conn: s.conn, store: s.store, left: at, behind: behind}
+					k := &killed{OperationLedger: s.ops, conn: s.conn, store: s.store, left: at, behind: behind}
 					dying := s.applier()
-					dying.Conn, dying.Records.Store = k, k
+					dying.Conn, dying.Records.Store, dying.Operations = k, k, k
 					dying.Apply(s.Context(), blueprint.Order{Plan: p, Principal: "stdio", Budget: 1000})
-					if k.dead {
-						if o := s.apply(p, 1000); o.Status != blueprint.Busy {
-							s.Fatalf("while the dead one's lock lasts it answers %s", show(o))
+					if held := s.claims(); k.dead && len(held) > 0 {
+						if o := s.apply(p, 1000); o.Status != blueprint.Busy && o.Status != blueprint.AlreadyCurrent { // which only forgot to give it back
+							s.Fatalf("while the dead one's claim lasts it answers %s", show(o))
 						}
 						time.Sleep(blueprint.Lease)
 					}
 					s.resumed(p, names)
+					for _, h := range s.claims() {
+						if h.State != mcpcore.ClaimFree {
+							s.Errorf("still held: %+v", h)
+						}
+					}
 				})
 			})
 		}

@@ -1,10 +1,13 @@
 package blueprint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
 // run is one call.
@@ -13,7 +16,9 @@ type run struct {
 	Order
 	*Outcome
 
-	locks []*lock
+	claim *mcpcore.Claim // nil for none
+	taken time.Time
+	open  bool // nobody knows what became of the claim's write
 	point *Checkpoint
 	draft *Draft
 }
@@ -31,9 +36,8 @@ func (r *run) failed(s Status, operation string, err error) {
 }
 
 func (r *run) apply(ctx context.Context) {
-	var err error
-	if r.point, err = r.Records.checkpoint(ctx, r.Plan, r.Principal); err != nil {
-		r.failed(Blocked, "", err)
+	left, ok := r.enter(ctx)
+	if !ok {
 		return
 	}
 	known := r.Plan.Bindings
@@ -48,9 +52,9 @@ func (r *run) apply(ctx context.Context) {
 	}
 	before := g.ID()
 	r.Before = &before
-	r.draft = Compare(r.Plan.doc, g, known, r.Plan.Policy.Drift == "update")
+	r.compare(g, known)
 	r.Warnings = append(r.Warnings, r.draft.Warnings...)
-	r.Bindings, r.Due, r.Left = r.draft.Bindings, len(r.draft.Operations), len(r.draft.Operations)
+	r.Due = r.Left
 	switch {
 	case r.point == nil && before != r.Plan.Snapshot:
 		r.stale("the guild is not as it was when the plan was made")
@@ -60,9 +64,67 @@ func (r *run) apply(ctx context.Context) {
 	case len(r.draft.Blockers) > 0:
 		r.Blockers = r.draft.Blockers
 		r.stop(r.begun(), nil, NextReplan)
+	case left != nil && !r.reenter(ctx, left):
 	default:
 		r.carryOut(ctx)
 	}
+}
+
+// enter reads the checkpoint and claims what the plan changes. left is the write
+// that an earlier call of the plan left open, which keeps the claim for now.
+func (r *run) enter(ctx context.Context) (left *mcpcore.Held, ok bool) {
+	var err error
+	if r.point, err = r.Records.checkpoint(ctx, r.Plan, r.Principal); err != nil {
+		r.failed(Blocked, "", err)
+		return nil, false
+	}
+	if len(r.Plan.Operations) == 0 || r.point != nil && r.point.Status == statusComplete {
+		return nil, true // which writes nothing
+	}
+	taken := r.take(ctx, r.version()+1, nil)
+	if taken != nil {
+		if left, err = r.left(ctx); left == nil {
+			r.held(ctx, cmp.Or(err, taken))
+			return nil, false
+		}
+		return left, true
+	}
+	now, err := r.Records.checkpoint(ctx, r.Plan, r.Principal)
+	switch {
+	case err != nil:
+		r.failed(r.begun(), "", err)
+		return nil, false
+	case now != nil && (r.point == nil || now.Version != r.point.Version): // another call got ahead
+		r.stop(Busy, nil, NextResume)
+		return nil, false
+	}
+	return nil, true
+}
+
+// reenter settles what was left open and takes the claim over.
+func (r *run) reenter(ctx context.Context, left *mcpcore.Held) bool {
+	err := r.settle(ctx, left)
+	if err == nil {
+		err = r.take(ctx, r.version()+1, nil)
+	}
+	if err != nil {
+		r.held(ctx, err)
+	}
+	return err == nil
+}
+
+// version is the checkpoint's, -1 before there is one.
+func (r *run) version() int {
+	if r.point == nil {
+		return -1
+	}
+	return r.point.Version
+}
+
+// compare is what is left to be done in the guild.
+func (r *run) compare(g *Guild, known Bindings) {
+	r.draft = Compare(r.Plan.doc, g, known, r.Plan.Policy.Drift == "update")
+	r.Bindings, r.Left = r.draft.Bindings, len(r.draft.Operations)
 }
 
 func (r *run) read(ctx context.Context, known Bindings) (*Guild, error) {
@@ -131,6 +193,12 @@ func (r *run) save(ctx context.Context, status string, doing *Operation, last *F
 	}
 	c := r.point
 	c.Status, c.Doing, c.LastError = status, doing, last
+	switch {
+	case doing != nil && status == statusApplying:
+		c.Write = r.Records.Sealer.operation(c.PlanID, r.Principal, c.Version+1)
+	case !r.open:
+		c.Write = ""
+	}
 	c.Bindings, c.Completed, c.Expected = r.draft.Bindings.clone(), slices.Clone(r.Completed), r.draft.Guild.state()
 	if err := r.Records.saveCheckpoint(ctx, c, r.Principal); err != nil {
 		return err
@@ -175,18 +243,12 @@ func (r *run) beginning() Status {
 	return Blocked
 }
 
-// StepTime is how long one operation may take, the look before it included. It
-// is shorter than the lease of a lock that was just kept.
-const StepTime = Lease / 2
-
 // one looks, does an operation, and notes it. It reports whether the next may
 // follow.
 func (r *run) one(ctx context.Context, op Operation) bool {
-	for _, l := range r.locks {
-		if err := l.keep(ctx, r.Plan.id); err != nil {
-			r.fail(ctx, op, err)
-			return false
-		}
+	if err := r.take(ctx, r.point.Version, &op); err != nil {
+		r.held(ctx, err)
+		return false
 	}
 	within, cancel := context.WithTimeout(ctx, StepTime)
 	defer cancel()
@@ -211,7 +273,7 @@ func (r *run) one(ctx context.Context, op Operation) bool {
 		r.fail(ctx, op, err)
 		return false
 	}
-	id, err := r.step(within, r.draft, op, r.Plan.BlueprintID)
+	id, err := r.written(ctx, op)
 	if err != nil {
 		r.fail(ctx, op, err)
 		return false
@@ -220,8 +282,6 @@ func (r *run) one(ctx context.Context, op Operation) bool {
 	if !slices.Contains(r.Completed, op.ID) {
 		r.Completed = append(r.Completed, op.ID)
 	}
-	r.draft = Compare(r.Plan.doc, r.draft.Guild, r.draft.Bindings, r.Plan.Policy.Drift == "update")
-	r.Bindings, r.Left = r.draft.Bindings, len(r.draft.Operations)
 	var next *Operation
 	if len(r.draft.Operations) > 0 {
 		next = &r.draft.Operations[0]
@@ -285,8 +345,7 @@ func (r *run) finish(ctx context.Context) {
 		return
 	}
 	nothing := len(r.Attempts) == 0 && r.point == nil
-	r.draft = Compare(r.Plan.doc, g, bindings, r.Plan.Policy.Drift == "update")
-	r.Bindings, r.Left = r.draft.Bindings, len(r.draft.Operations)
+	r.compare(g, bindings)
 	switch {
 	case len(r.draft.Blockers) > 0:
 		r.Readback, r.Blockers = Drift, r.draft.Blockers

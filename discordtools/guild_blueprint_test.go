@@ -13,6 +13,7 @@ import (
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 )
 
 // builder is a bench on an empty guild, whose server may carry blueprints out
@@ -324,5 +325,22 @@ func TestBlueprintApplyAsksAPerson(t *testing.T) {
 	a := b.call("guild_blueprint_apply", b.applyArgs(p)+`,"__confirm":true}`)
 	if a.code != mcpcore.CodeHumanRequired || len(b.world.Writes()) > 0 {
 		t.Errorf("without a person it answers %s", a.data)
+	}
+}
+
+// elsewhere is a store that other servers may share.
+type elsewhere struct{ mcpcore.Store }
+
+// Servers that share plans must share the ledger of what they write, or none is
+// built.
+func TestBlueprintsNeedALedgerOfOperations(t *testing.T) {
+	t.Parallel()
+	deps := discordtools.Deps{Session: sandbox.New(sandbox.Options{}).Session(), Store: elsewhere{ledger.NewStore(nil)}}
+	if _, err := discordtools.BuildServer(deps); err == nil || !strings.Contains(err.Error(), "needs Operations") {
+		t.Errorf("it builds without: %v", err)
+	}
+	deps.Operations = ledger.NewOperations(nil)
+	if _, err := discordtools.BuildServer(deps); err != nil {
+		t.Error(err)
 	}
 }

@@ -50,6 +50,8 @@ type spec[In, Out any] struct {
 	Steps func(call *mcpcore.Call) ([]mcpcore.Step, error)
 	// Facts reads what a person must see before the call acts.
 	Facts func(ctx context.Context, a *api) (mcpcore.Facts, error)
+	// Pictures draws what the call makes of things, for the person who decides.
+	Pictures func(ctx context.Context, a *api) ([]mcpcore.Picture, error)
 	// Payload says what an approval binds, for tools whose gate is a payload.
 	Payload func(call *mcpcore.Call) (mcpcore.PayloadReview, error)
 	// Run replaces the plain rule, which is: send Route, project the reply.
@@ -129,6 +131,11 @@ func build[In, Out any](effect mcpcore.Effect, d spec[In, Out], s *shared, c cat
 	if d.Facts != nil {
 		t.Facts = func(ctx context.Context, call *mcpcore.Call) (mcpcore.Facts, error) {
 			return d.Facts(ctx, connect(call))
+		}
+	}
+	if d.Pictures != nil {
+		t.Pictures = func(ctx context.Context, call *mcpcore.Call) ([]mcpcore.Picture, error) {
+			return d.Pictures(ctx, connect(call))
 		}
 	}
 	return mcpcore.New(t, in, out, func(ctx context.Context, call *mcpcore.Call) (*mcpcore.Result, error) {

@@ -19,9 +19,10 @@ func blueprintTools() []declaration {
 				deleted. Show the plan to a person first. The guild must be named in the call. When it answers
 				partial with next_action resume, send the identical call again: what is done is found and not
 				done twice. Another change to the guild since the plan makes it stale; then plan anew.`,
-			Calls: append(blueprint.Reads(), blueprint.Writes()...),
-			Facts: blueprintFacts,
-			Run:   applyBlueprint,
+			Calls:    append(blueprint.Reads(), blueprint.Writes()...),
+			Facts:    blueprintFacts,
+			Pictures: blueprintPictures,
+			Run:      applyBlueprint,
 		},
 		read[compileWish, blueprintCompiled]{
 			Name:  "guild_blueprint_compile",

@@ -236,6 +236,15 @@ func blockedApply(t target, p *blueprint.Plan, problems []blueprint.Problem) blu
 	return v
 }
 
+// blueprintPictures are the guild as it was planned from, and as it will be.
+func blueprintPictures(ctx context.Context, a *api) ([]mcpcore.Picture, error) {
+	p, problems, err := a.blueprints.named(ctx, a.call)
+	if err != nil || len(problems) > 0 {
+		return nil, err // which the call itself answers
+	}
+	return p.Pictures(), nil
+}
+
 // blueprintFacts are what a person sees before a plan is carried out.
 func blueprintFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	p, problems, err := a.blueprints.named(ctx, a.call)

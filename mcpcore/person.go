@@ -70,7 +70,7 @@ func (c *Call) askPerson(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shown, err := c.shown(question, facts)
+	shown, err := c.shown(ctx, question, facts)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package mcpcore
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 
 // Shown is what somebody who decides about a call is shown of it, as a ledger
 // keeps it for them. It follows from the call and its facts alone, so that two
-// identical calls have the same. Texts in Facts, Args, Sent and Steps come from
+// identical calls have the same. Texts in Facts, Pictures, Args, Sent and Steps come from
 // callers and Discord: they are as they were written, secrets masked, and what
 // draws them must keep them from passing for anything else.
 type Shown struct {
@@ -31,6 +32,7 @@ type Shown struct {
 	Routes      []string        `json:"routes,omitempty"`
 	IDs         []ID            `json:"ids,omitempty"`
 	Facts       Facts           `json:"facts,omitempty"`
+	Pictures    []Picture       `json:"pictures,omitempty"`
 	Args        json.RawMessage `json:"args,omitempty"` // an object, long texts cut; nil when it is too much
 	Sent        json.RawMessage `json:"sent,omitempty"` // what a [Payload] tool makes of them, where that is something else
 	Risks       []string        `json:"risks,omitempty"`
@@ -68,12 +70,16 @@ func ReadShown(raw json.RawMessage) (s Shown, err error) {
 }
 
 // shown is what whoever decides is shown of the call.
-func (c *Call) shown(question string, facts Facts) (json.RawMessage, error) {
+func (c *Call) shown(ctx context.Context, question string, facts Facts) (json.RawMessage, error) {
 	t := c.tool
+	pictures, err := c.pictures(ctx)
+	if err != nil {
+		return nil, err
+	}
 	needs, _ := c.Needs()
 	s := Shown{
 		Question: question, Title: t.Title, Category: t.Category, Effect: c.Effect().String(), Gate: t.EffectiveGate().String(), Scope: t.Scope.String(),
-		Permissions: needs.Names(), Routes: t.Routes, IDs: c.IDs(), Facts: facts,
+		Permissions: needs.Names(), Routes: t.Routes, IDs: c.IDs(), Facts: facts, Pictures: pictures,
 	}
 	s.IDs = s.IDs[:min(len(s.IDs), 2*shownOfLists)]
 	if t.EffectiveGate() == Payload {

@@ -134,6 +134,9 @@ type Tool struct {
 	// Facts reads what a person must see before the call acts: names, kinds and
 	// counts of what will be hit. nil for none.
 	Facts func(ctx context.Context, call *Call) (Facts, error)
+	// Pictures draws, for the person who decides, what the call makes of things. It
+	// follows from the call and its facts alone. nil draws nothing.
+	Pictures func(ctx context.Context, call *Call) ([]Picture, error)
 	// Payload says what an approval binds and what is shown of it, for tools
 	// whose gate is [Payload]. It looks at the call alone. nil binds the
 	// arguments.

@@ -131,10 +131,11 @@ type Change[State any] struct {
 	// Affected.
 	Estimate int
 
-	Facts    Facts    // what a person must see
-	Unbound  Facts    // what they see besides and may change meanwhile, such as display names
-	Warnings []string // of ours, in full sentences
-	Risks    []string // what to look at, as words: "irreversible"
+	Facts    Facts     // what a person must see
+	Unbound  Facts     // what they see besides and may change meanwhile, such as display names
+	Pictures []Picture // drawn for the person who decides
+	Warnings []string  // of ours, in full sentences
+	Risks    []string  // what to look at, as words: "irreversible"
 }
 
 // Child is one write of a change that takes several.

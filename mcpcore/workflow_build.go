@@ -61,6 +61,7 @@ type outline struct {
 	estimate int
 	facts    Facts
 	unbound  Facts
+	pictures []Picture
 	warnings []string
 	risks    []string
 	more     bool
@@ -81,7 +82,7 @@ func (e *typedErrand[In, State]) plan(ctx context.Context) (outline, error) {
 	}
 	e.state = ch.State
 	return outline{
-		ch.Action, ch.Current, &ch.State, ch.Affected, ch.Estimate, ch.Facts, ch.Unbound, ch.Warnings, ch.Risks, ch.More,
+		ch.Action, ch.Current, &ch.State, ch.Affected, ch.Estimate, ch.Facts, ch.Unbound, ch.Pictures, ch.Warnings, ch.Risks, ch.More,
 		func(h planHead) (*Result, error) { return View(&planView[State]{h, ch.State}) },
 	}, nil
 }

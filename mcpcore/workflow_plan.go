@@ -144,11 +144,12 @@ func (p *prepared) sum(c *Call, f *flow) (Digest, error) {
 		More      bool            `json:"more"`
 		Broken    string          `json:"broken"`
 		Facts     Facts           `json:"facts"`
+		Pictures  []Picture       `json:"pictures,omitempty"`
 		Warnings  []string        `json:"warnings"`
 		Risks     []string        `json:"risks"`
 	}{
 		planVersion, f.name, c.deps.Identity, c.principal, compact(c.request()), limits,
-		p.action, p.current, p.state, affected, p.estimate, slices.Sorted(maps.Keys(c.children)), p.more, p.broken, p.outline.facts, p.warnings, p.risks,
+		p.action, p.current, p.state, affected, p.estimate, slices.Sorted(maps.Keys(c.children)), p.more, p.broken, p.outline.facts, p.pictures, p.warnings, p.risks,
 	})
 	if err != nil {
 		return "", err

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/guildwarden/guildwarden/cmd/internal/consoletest"
+	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
@@ -104,6 +105,15 @@ func TestAPersonDecidesInABrowser(t *testing.T) {
 	if e := agent.wait(); e.status != 0 {
 		t.Errorf("it ends with %d:\n%s", e.status, e.stderr)
 	}
+}
+
+// TestAPersonSeesAPlanInABrowser has a blueprint carried out.
+func TestAPersonSeesAPlanInABrowser(t *testing.T) {
+	t.Parallel()
+	consoletest.PersonSeesThePlan(t, func() (consoletest.Call, *url.URL, string) {
+		c, at, token := consoles(t, "MCP_HUMAN_APPROVAL=gated", "ALLOWED_GUILDS="+string(sandbox.DemoGuild), "DISCORD_EXPECTED_BOT_ID="+string(sandbox.BotID))
+		return c.call, at, token
+	})
 }
 
 // TestADecisionOnAnotherProcess has an agent at one process and a person at the

@@ -98,13 +98,18 @@ func (s *site) apply(p *blueprint.Plan, budget int) *blueprint.Outcome {
 	return s.applier().Apply(s.Context(), blueprint.Order{Plan: p, Principal: "stdio", Budget: budget})
 }
 
-// build carries a document out to the end.
+// build carries a document out to the end, and demands that what comes is what
+// was shown.
 func (s *site) build(d *blueprint.Document) *blueprint.Plan {
 	s.Helper()
 	p := s.plan(d)
 	o := s.apply(p, 1000)
 	if done := o.Status == blueprint.Complete || o.Status == blueprint.AlreadyCurrent && len(p.Operations) == 0; !done || o.Readback != blueprint.Match {
 		s.Fatalf("applied: %s", show(o))
+	}
+	came := s.draft(d, false).Trees()
+	if got, want := bare(came.Before)+bare(came.Roles.Before), bare(p.Trees.After)+bare(p.Trees.Roles.After); got != want {
+		s.Errorf("shown was\n%s\nand it is\n%s", want, got)
 	}
 	return p
 }

@@ -51,6 +51,7 @@ type Plan struct {
 	Bindings      Bindings        `json:"initial_bindings"`
 	Operations    []Operation     `json:"initial_operations"`
 	Policy        Policy          `json:"policy"`
+	Trees         Trees           `json:"trees"` // for whoever decides
 
 	id  string
 	doc *Document
@@ -69,6 +70,7 @@ func (f *Draft) Plan() *Plan {
 		BlueprintID: f.Document.ID(), Blueprint: f.Document.JSON(),
 		Snapshot: f.Guild.ID(), Bindings: f.Bindings, Operations: append([]Operation{}, f.Operations...),
 		Policy: Policy{Ambiguous: "block", Drift: "block", Managed: "immutable", Idempotent: "marker_and_discord_nonce"},
+		Trees:  f.Trees(),
 		doc:    f.Document,
 	}
 	if f.adopt {

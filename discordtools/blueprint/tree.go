@@ -15,8 +15,11 @@ type Node struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`             // category, or a channel's
 	Change  Change `json:"change,omitempty"` // "" for what stays as it is
+	Moved   bool   `json:"moved,omitempty"`  // to another place among the others, or into another category
 	Private bool   `json:"private,omitempty"`
 	Inside  []Node `json:"inside,omitempty"`
+
+	id string `json:"-"` // of what is there; "" of what is new
 }
 
 // Change is what becomes of a line.
@@ -43,42 +46,53 @@ type Trees struct {
 func (f *Draft) Trees() Trees {
 	t := Trees{Before: f.before(), After: f.after()}
 	for i := range slices.Backward(f.Guild.Roles) {
-		t.Roles.Before = append(t.Roles.Before, Node{Name: f.Guild.Roles[i].Name, Kind: "role"})
+		r := &f.Guild.Roles[i]
+		t.Roles.Before = append(t.Roles.Before, Node{Name: r.Name, Kind: resRole, id: string(r.ID)})
 	}
 	t.Roles.After = f.rolesAfter()
+	markMoved(t.Before, t.After)
+	markMoved(t.Roles.Before, t.Roles.After)
 	return t
 }
 
-// rolesAfter are the roles as they will be: a new one lands below the others.
+// rolesAfter are the roles as they will be. New ones land below the others, and
+// then the document's have their order in all the places that are theirs.
 func (f *Draft) rolesAfter() (all []Node) {
 	keys := map[string]Symbol{}
 	for key, id := range f.Bindings.Roles {
 		keys[id] = key
 	}
-	var there []*Role // of the document, in its order
+	var mine []Node // from the lowest up
+	fresh := 0
 	for i := range f.Document.Roles {
-		if r := &f.Document.Roles[i]; f.Bindings.Roles[r.Key] != "" && !r.Exists {
-			there = append(there, r)
+		r := &f.Document.Roles[i]
+		id := f.Bindings.Roles[r.Key]
+		switch {
+		case r.Exists:
+		case id == "":
+			fresh++
+			mine = append(mine, Node{Name: r.Name, Kind: resRole, Change: Created})
+		default:
+			mine = append(mine, Node{Name: r.Name, Kind: resRole, Change: f.change(resRole, r.Key), id: id})
 		}
+	}
+	next := func() {
+		all = append(all, mine[len(mine)-1])
+		mine = mine[:len(mine)-1]
 	}
 	for i := range slices.Backward(f.Guild.Roles) {
 		l := &f.Guild.Roles[i]
-		key, mine := keys[string(l.ID)]
-		switch r := f.Document.role(key); {
-		case string(l.ID) == string(f.Guild.Settings.ID):
-			for j := range slices.Backward(f.Document.Roles) {
-				if r := &f.Document.Roles[j]; f.Bindings.Roles[r.Key] == "" && !r.Exists {
-					all = append(all, Node{Name: r.Name, Kind: "role", Change: Created})
-				}
-			}
-			all = append(all, Node{Name: l.Name, Kind: "role", Change: Foreign})
-		case !mine || r.Exists:
-			all = append(all, Node{Name: l.Name, Kind: "role", Change: Foreign})
-		default: // the place of one of the document's is the place of the one that belongs there
-			r = there[len(there)-1]
-			there = there[:len(there)-1]
-			all = append(all, Node{Name: r.Name, Kind: "role", Change: f.change(resRole, r.Key)})
+		key, known := keys[string(l.ID)]
+		if known && !f.Document.role(key).Exists {
+			next()
+			continue
 		}
+		if string(l.ID) == string(f.Guild.Settings.ID) {
+			for range fresh {
+				next()
+			}
+		}
+		all = append(all, Node{Name: l.Name, Kind: resRole, Change: Foreign, id: string(l.ID)})
 	}
 	return all
 }
@@ -94,7 +108,7 @@ func (f *Draft) change(resource string, key Symbol) Change {
 // before is the tree as Discord shows it.
 func (f *Draft) before() []Node {
 	return assemble(f.Guild.Channels, func(c liveChannel) Node {
-		return Node{Name: c.Name, Kind: nameOfType(c.Type), Private: f.hides(c)}
+		return Node{Name: c.Name, Kind: nameOfType(c.Type), Private: f.hides(c), id: string(c.ID)}
 	})
 }
 
@@ -102,6 +116,30 @@ func (f *Draft) hides(c liveChannel) bool {
 	return slices.ContainsFunc(c.Overwrites, func(o liveOverwrite) bool {
 		return string(o.ID) == string(f.Guild.Settings.ID) && o.Deny.set().Has(discord.ViewChannel)
 	})
+}
+
+// hiddenCategory reports whether a category of the document will be private.
+func (f *Draft) hiddenCategory(c *Category) bool {
+	if l := f.Guild.channel(discord.ChannelID(f.Bindings.Categories[c.Key])); l != nil && c.Overwrites == nil {
+		return f.hides(*l)
+	}
+	return hidden(c.Overwrites)
+}
+
+// hiddenChannel reports whether a channel of the document will be private. One
+// without overwrites of its own is as it was, and a new one is as its category.
+func (f *Draft) hiddenChannel(c *Channel) bool {
+	l := f.Guild.channel(discord.ChannelID(f.Bindings.Channels[c.Key]))
+	parent := f.Document.category(c.parent())
+	switch {
+	case len(c.Overwrites) > 0:
+		return hidden(c.Overwrites)
+	case c.Overwrites == nil && l != nil:
+		return f.hides(*l)
+	case parent != nil:
+		return f.hiddenCategory(parent)
+	}
+	return false
 }
 
 func nameOfType(t discord.ChannelType) string {
@@ -162,19 +200,19 @@ func (f *Draft) after() []Node {
 		c := &f.Document.Categories[i]
 		l := place(f.Bindings.Categories[c.Key], discord.GuildCategory, "", &made)
 		categories[c.Key] = string(l.ID)
-		mine[l.ID] = Node{Name: c.Name, Kind: resCategory, Private: hidden(c.Overwrites), Change: f.becomes(resCategory, c.Key, f.Bindings.Categories)}
+		mine[l.ID] = Node{Name: c.Name, Kind: resCategory, Private: f.hiddenCategory(c), Change: f.becomes(resCategory, c.Key, f.Bindings.Categories), id: f.Bindings.Categories[c.Key]}
 	}
 	for i := range f.Document.Channels {
 		c := &f.Document.Channels[i]
 		l := place(f.Bindings.Channels[c.Key], channelTypes[c.Type], categories[c.parent()], &made)
-		mine[l.ID] = Node{Name: c.Name, Kind: string(c.Type), Private: hidden(f.Document.overwrites(c)), Change: f.becomes(resChannel, c.Key, f.Bindings.Channels)}
+		mine[l.ID] = Node{Name: c.Name, Kind: string(c.Type), Private: f.hiddenChannel(c), Change: f.becomes(resChannel, c.Key, f.Bindings.Channels), id: f.Bindings.Channels[c.Key]}
 	}
 	f.arrange(channels, categories)
 	return assemble(channels, func(c liveChannel) Node {
 		if n, ok := mine[c.ID]; ok {
 			return n
 		}
-		return Node{Name: c.Name, Kind: nameOfType(c.Type), Private: f.hides(c), Change: Foreign}
+		return Node{Name: c.Name, Kind: nameOfType(c.Type), Private: f.hides(c), Change: Foreign, id: string(c.ID)}
 	})
 }
 
@@ -230,6 +268,9 @@ func drawTree(b *strings.Builder, nodes []Node, depth int) {
 		if n.Private {
 			kind += " [private]"
 		}
+		if n.Moved {
+			kind += " [moved]"
+		}
 		fmt.Fprintf(b, "%s %s%s%s\n", mark, strings.Repeat("  ", depth), oneLine(n.Name), kind)
 		drawTree(b, n.Inside, depth+1)
 	}
@@ -246,7 +287,7 @@ func oneLine(s string) string {
 }
 
 // Diff is the draft for people: what stands in the way, what would be done and
-// why, and the channels before and after. Lines with + are made, with ~ changed.
+// why, and the channels before and after. Lines with + are made, with ~ changed, with [moved] put elsewhere.
 func (f *Draft) Diff() string {
 	var b strings.Builder
 	if f.Current() {
@@ -271,7 +312,7 @@ func (f *Draft) Diff() string {
 		fmt.Fprintf(&b, "# %s\n", oneLine(w))
 	}
 	t := f.Trees()
-	if f.touchesRoles() {
+	if touchRoles(f.Operations) {
 		b.WriteString("\nRoles before:\n")
 		drawTree(&b, t.Roles.Before, 0)
 		b.WriteString("\nRoles after:\n")
@@ -284,8 +325,8 @@ func (f *Draft) Diff() string {
 	return b.String()
 }
 
-func (f *Draft) touchesRoles() bool {
-	return slices.ContainsFunc(f.Operations, func(o Operation) bool { return o.Phase == PhaseRoles || o.Resource == resRoleOrder })
+func touchRoles(ops []Operation) bool {
+	return slices.ContainsFunc(ops, func(o Operation) bool { return o.Phase == PhaseRoles || o.Resource == resRoleOrder })
 }
 
 // Summary counts operations.

@@ -75,6 +75,9 @@ func TestTextsStayTexts(t *testing.T) {
 		shown := mcpcore.Shown{
 			Question: "Really?\n" + text, Title: text, Category: text, Effect: "write", Gate: text, Scope: text, Permissions: []string{text}, Routes: []string{text},
 			IDs: []mcpcore.ID{{Path: "channel_id", Kind: discord.KindChannel, Value: text}}, Facts: mcpcore.Facts{{Name: text, Value: text}}, Args: args, Risks: []string{text},
+			Pictures: []mcpcore.Picture{{Title: text, Before: []mcpcore.Branch{{Name: text}}, After: []mcpcore.Branch{
+				{Name: text, Kind: text, Mark: mcpcore.Mark(text), Notes: []string{text}, Inside: []mcpcore.Branch{{Name: text, Moved: true}}},
+			}}},
 			Steps: []mcpcore.ShownStep{{Number: 1, Tool: text, Title: text, Effect: text, Args: args}},
 		}
 		raw, err := json.Marshal(shown)
@@ -112,7 +115,7 @@ func TestTextsStayTexts(t *testing.T) {
 func harmless(t *testing.T, where, page string) {
 	t.Helper()
 	const (
-		elements = " html head meta title link script body a header svg path rect nav span form input button strong main p h1 h2 div ul li code bdi time dl dt dd section pre details summary article label " +
+		elements = " html head meta title link script body a header svg path rect nav span form input button strong main p h1 h2 h3 div ul li code bdi time dl dt dd section pre details summary article label " +
 			"em u s table thead tbody tr th td select option br "
 		attributes = " lang charset name content rel href type src defer class id tabindex role method action value hidden aria-hidden aria-label aria-labelledby aria-current aria-describedby viewbox width height d " +
 			"datetime title for maxlength autocomplete spellcheck autocapitalize required autofocus checked selected open scope formnovalidate preserveaspectratio fill " +

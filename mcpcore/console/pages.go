@@ -41,6 +41,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"line":   func(s string) string { return oneLine(s, 200) },
 	"gate":   func(s string) string { return cmp.Or(gates[s], oneLine(s, 64)) },
 	"brief":  func(s string) string { return oneLine(s, 120) },
+	"marked": marked, "sign": sign, "counted": counted,
 	"lines":  func(s string) []string { return strings.Split(s, "\n") },
 	"clock":  func(t time.Time) string { return t.UTC().Format("15:04:05 UTC") },
 	"moment": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },

@@ -93,16 +93,7 @@ var blueprintRule = mcpcore.Rule{All: func(call *mcpcore.Call) []mcpcore.Issue {
 	if !given {
 		return nil
 	}
-	_, issues := blueprint.Parse(raw)
-	for i := range issues {
-		if issues[i].Path != "" {
-			issues[i].Path = "blueprint." + issues[i].Path
-		} else {
-			issues[i].Path = "blueprint"
-		}
-	}
-	const most = 50
-	return issues[:min(len(issues), most)]
+	return blueprint.Issues("blueprint", raw)
 }}
 
 // target is what a plan is for, as answers show it.

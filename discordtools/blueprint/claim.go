@@ -58,37 +58,48 @@ func collections(op Operation) []string {
 	return nil
 }
 
-// targets are what a call claims: the collections that any of the operations
-// changes, so that nobody comes between two of them, and what is there already of
-// the one that is due.
-func (r *run) targets(due *Operation) (all []mcpcore.Target) {
-	guild, ops := r.Plan.Target.Guild, r.Plan.Operations
-	if r.draft != nil {
-		ops = slices.Concat(ops, r.draft.Operations)
-	}
+// collected are the collections that the operations change.
+func collected(guild discord.GuildID, ops []Operation) (all []mcpcore.Target) {
 	for _, op := range ops {
 		for _, name := range collections(op) {
 			all = append(all, claims.All(name, guild))
 		}
 	}
-	if due == nil || r.draft == nil {
-		return all
-	}
-	b := r.draft.Bindings
-	if id := b.Roles[due.Key]; due.Resource == resRole && id != "" {
-		all = append(all, claims.Role(discord.RoleID(id)))
-	}
+	return all
+}
+
+// thing is what is there already of what an operation is about: a role, or a
+// channel.
+func (f *Draft) thing(op Operation) []mcpcore.Target {
 	channel := ""
-	switch due.Resource {
+	switch op.Resource {
+	case resRole:
+		if id := f.Bindings.Roles[op.Key]; id != "" {
+			return []mcpcore.Target{claims.Role(discord.RoleID(id))}
+		}
 	case resCategory:
-		channel = b.Categories[due.Key]
+		channel = f.Bindings.Categories[op.Key]
 	case resChannel:
-		channel = b.Channels[due.Key]
+		channel = f.Bindings.Channels[op.Key]
 	case resCard:
-		channel = b.Channels[r.cardChannel(due.Key)]
+		channel = f.Bindings.Channels[f.Document.cardChannel(op.Key)]
 	}
-	if channel != "" {
-		all = append(all, claims.Channel(discord.ChannelID(channel)))
+	if channel == "" {
+		return nil
+	}
+	return []mcpcore.Target{claims.Channel(discord.ChannelID(channel))}
+}
+
+// targets are what a call claims: the collections that any of the operations
+// changes, so that nobody comes between two of them, and what is there already of
+// the one that is due.
+func (r *run) targets(due *Operation) []mcpcore.Target {
+	all := collected(r.Plan.Target.Guild, r.Plan.Operations)
+	if r.draft != nil {
+		all = append(all, collected(r.Plan.Target.Guild, r.draft.Operations)...)
+		if due != nil {
+			all = append(all, r.draft.thing(*due)...)
+		}
 	}
 	return all
 }

@@ -144,7 +144,7 @@ func Compare(d *Document, g *Guild, known Bindings, adopt bool) *Draft {
 func (f *Draft) Current() bool { return len(f.Operations) == 0 && len(f.Blockers) == 0 }
 
 func (f *Draft) do(phase Phase, action, resource string, key Symbol, risk, summary string, diff []field) {
-	op := Operation{fmt.Sprintf("%s:%s:ensure", resource, key), phase, action, resource, key, clip(summary, 240), risk}
+	op := Operation{operationID(resource, key), phase, action, resource, key, clip(summary, 240), risk}
 	f.Operations = append(f.Operations, op)
 	f.diffs[op.ID] = diff
 }

@@ -268,6 +268,16 @@ func (c *Channel) parent() Symbol {
 	return *c.Parent
 }
 
+// cardChannel is the channel of a publication, "" for none.
+func (d *Document) cardChannel(key Symbol) Symbol {
+	for _, p := range d.publications() {
+		if p.Key == key {
+			return p.Channel
+		}
+	}
+	return ""
+}
+
 // overwrites are those that the document wants in a channel: its own, or its
 // category's; nil for none that it speaks of.
 func (d *Document) overwrites(c *Channel) []Overwrite {
@@ -278,6 +288,21 @@ func (d *Document) overwrites(c *Channel) []Overwrite {
 		return p.Overwrites
 	}
 	return c.Overwrites
+}
+
+// Issues are what is wrong with a document that is the argument of that name: the
+// first fifty.
+func Issues(arg string, raw []byte) []mcpcore.Issue {
+	_, issues := Parse(raw)
+	for i := range issues {
+		if issues[i].Path != "" {
+			issues[i].Path = arg + "." + issues[i].Path
+		} else {
+			issues[i].Path = arg
+		}
+	}
+	const most = 50
+	return issues[:min(len(issues), most)]
 }
 
 // find is the first item for which is holds, nil for none.

@@ -263,7 +263,7 @@ func (r *run) one(ctx context.Context, op Operation) bool {
 		return false
 	}
 	if op.Resource == resCard && slices.ContainsFunc(now.Cards, func(c liveCard) bool {
-		return c.Key == op.Key && string(c.Channel) == r.draft.Bindings.Channels[r.cardChannel(op.Key)]
+		return c.Key == op.Key && string(c.Channel) == r.draft.Bindings.Channels[r.Plan.doc.cardChannel(op.Key)]
 	}) {
 		r.stale("the publication %s is there already", op.Key)
 		r.unfinished(ctx, nil)
@@ -294,15 +294,6 @@ func (r *run) one(ctx context.Context, op Operation) bool {
 	}
 	r.Persisted = true
 	return true
-}
-
-func (r *run) cardChannel(key Symbol) Symbol {
-	for _, p := range r.Plan.doc.publications() {
-		if p.Key == key {
-			return p.Channel
-		}
-	}
-	return ""
 }
 
 // fail ends the call because of an operation. What became of it is left open, so

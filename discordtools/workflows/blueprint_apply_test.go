@@ -18,6 +18,7 @@ import (
 	"github.com/guildwarden/guildwarden/internal/postgrestest"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 )
 
 // halt stands between a server and Discord. It stops before the first write until
@@ -39,7 +40,8 @@ func (h *halt) Do(ctx context.Context, r discordtools.Request) (*discordtools.Re
 	return h.REST.Do(ctx, r)
 }
 
-// shared is a world that servers share, and the ledger of all of them.
+// shared is a world that servers share, and the ledger of all of them: one in a
+// database, or in memory, of each server alone.
 type shared struct {
 	*testing.T
 	world         *sandbox.Discord
@@ -50,7 +52,7 @@ type shared struct {
 func newShared(t *testing.T, kind, address string) *shared {
 	s := &shared{T: t, world: sandbox.New(sandbox.Options{}), ledger: order{Kind: kind, Address: address}}
 	for _, id := range []*discord.GuildID{&s.guild, &s.second} {
-		*id = s.world.AddGuild(sandbox.Guild{Name: "Empty"}, discord.ViewChannel)
+		*id = s.world.AddGuild(sandbox.Guild{Name: "Empty"}, discord.ViewChannel|discord.SendMessages|discord.ReadMessageHistory|discord.Connect|discord.Speak)
 		role := s.world.AddRole(*id, sandbox.Role{Name: "Bot", Permissions: discord.Administrator, Position: 9})
 		s.world.AddMember(*id, sandbox.Member{User: sandbox.BotID, Roles: []discord.RoleID{role}})
 	}
@@ -61,12 +63,18 @@ func newShared(t *testing.T, kind, address string) *shared {
 // clock may be ahead.
 func (s *shared) replica(ahead time.Duration, between func(discordtools.REST) discordtools.REST) *caller {
 	s.Helper()
-	l, err := s.ledger.open()
-	if err != nil {
-		s.Fatal(err)
+	var approvals mcpcore.Ledger = ledger.NewMemory(nil)
+	var ops mcpcore.OperationLedger = durable{ledger.NewOperations(nil)}
+	if s.ledger.Kind != "" {
+		l, err := s.ledger.open()
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.Cleanup(func() { _ = l.Close() })
+		approvals, ops = l, s.ledger.later(s.T, ahead)
 	}
-	s.Cleanup(func() { _ = l.Close() })
 	var rest discordtools.REST
+	var err error
 	if rest, err = discordtools.NewClient(s.world.Session(), discordtools.ClientOptions{}); err != nil {
 		s.Fatal(err)
 	}
@@ -74,9 +82,13 @@ func (s *shared) replica(ahead time.Duration, between func(discordtools.REST) di
 		rest = between(rest)
 	}
 	server, err := discordtools.BuildServer(discordtools.Deps{
-		REST: rest, Workflows: workflows.All, Ledger: l, Operations: s.ledger.later(s.T, ahead), StateKey: secret,
+		REST: rest, Workflows: workflows.All, Ledger: approvals, Operations: ops, StateKey: secret,
 		Config: discordtools.Config{Armed: true, ExpectedBot: sandbox.BotID, AllowedGuilds: []discord.GuildID{s.guild, s.second}},
 		Permits: mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{
+			"guild-blueprint": {Enabled: true, Scopes: map[string][]string{
+				"guilds": {string(s.guild)},
+				"phases": {"roles", "categories", "channels", "guild", "ordering", "welcome", "onboarding", "automod", "publications"},
+			}, Limits: map[string]int{"maxOperations": 10}},
 			"role-creation": {Enabled: true, Scopes: map[string][]string{"guilds": {string(s.guild), string(s.second)}}},
 		}},
 	})

@@ -166,6 +166,10 @@ func (w *write) sendWith(ctx context.Context, route string, r discordtools.Reque
 	case out == nil:
 		return nil
 	}
+	if raw, ok := out.(*json.RawMessage); ok { // whoever asks for it as it is decodes it
+		*raw = res.Body
+		return nil
+	}
 	if err := json.Unmarshal(res.Body, out); err != nil {
 		return fmt.Errorf("decode the answer to %s: %w", route, err)
 	}

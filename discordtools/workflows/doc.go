@@ -32,6 +32,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		channelPermissionOverwrite(rest),
 		componentMessage(rest),
 		embedMessage(rest),
+		guildBlueprint(rest),
 		guildExpressionChange(rest),
 		guildIncidentActionChange(rest),
 		guildPrune(rest),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/guildwarden/guildwarden/discordtools/internal/wire"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
@@ -76,7 +77,7 @@ func (f *Draft) ruleFields(r *Rule, l *liveRule) []field {
 	if l == nil { // which never change
 		fields = append(fields, field{name: "event_type", want: r.Event}, field{name: "trigger_type", want: r.Trigger})
 	}
-	m := liveTrigger{Keywords: r.Keywords, Patterns: r.Patterns, Presets: r.Presets, Allowed: r.Allowed}
+	m := wire.Trigger{Keywords: r.Keywords, Patterns: r.Patterns, Presets: r.Presets, Allowed: r.Allowed}
 	if r.MentionLimit != nil {
 		m.MentionLimit = *r.MentionLimit
 	}
@@ -90,7 +91,7 @@ func (f *Draft) ruleFields(r *Rule, l *liveRule) []field {
 	return append(fields,
 		field{name: "trigger_metadata", want: m, to: "as in the blueprint", from: "otherwise", same: same(func() bool { return digestOf(m) == digestOf(l.Metadata) })},
 		field{name: "actions", want: actions, open: open, to: fmt.Sprintf("%d actions", len(actions)), from: "otherwise",
-			same: same(func() bool { return !open && digestOf(actions) == digestOf(append([]liveAction{}, l.Actions...)) })},
+			same: same(func() bool { return !open && digestOf(actions) == digestOf(append([]wire.Action{}, l.Actions...)) })},
 		is("enabled", r.Enabled, part(l, func(l *liveRule) *bool { return &l.Enabled })),
 		field{name: "exempt_roles", want: exemptRoles, open: openRoles, to: fmt.Sprintf("%d roles", len(exemptRoles)), from: "otherwise",
 			same: same(func() bool { return !openRoles && sameSet(exemptRoles, l.ExemptRoles) })},
@@ -114,10 +115,10 @@ func resolve(keys []Symbol, in ...map[Symbol]string) (ids []string, open bool) {
 	return ids, open
 }
 
-func (f *Draft) actions(r *Rule) (all []liveAction, open bool) {
-	all = []liveAction{}
+func (f *Draft) actions(r *Rule) (all []wire.Action, open bool) {
+	all = []wire.Action{}
 	for _, a := range r.Actions {
-		l := liveAction{Type: a.Type}
+		l := wire.Action{Type: a.Type}
 		if a.Alert != nil {
 			id := f.Bindings.Channels[*a.Alert]
 			l.Metadata.Channel, open = discord.ChannelID(id), open || id == ""

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/guildwarden/guildwarden/discordtools/internal/wire"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
@@ -109,37 +110,8 @@ type liveTag struct {
 }
 
 type liveRule struct {
-	ID             discord.RuleID      `json:"id"`
-	Guild          discord.GuildID     `json:"guild_id"`
-	Name           string              `json:"name"`
-	Creator        discord.UserID      `json:"creator_id"`
-	Event          int                 `json:"event_type"`
-	Trigger        int                 `json:"trigger_type"`
-	Metadata       liveTrigger         `json:"trigger_metadata"`
-	Actions        []liveAction        `json:"actions"`
-	Enabled        bool                `json:"enabled"`
-	ExemptRoles    []discord.RoleID    `json:"exempt_roles"`
-	ExemptChannels []discord.ChannelID `json:"exempt_channels"`
-}
-
-type liveTrigger struct {
-	Keywords       []string `json:"keyword_filter,omitempty"`
-	Patterns       []string `json:"regex_patterns,omitempty"`
-	Presets        []int    `json:"presets,omitempty"`
-	Allowed        []string `json:"allow_list,omitempty"`
-	MentionLimit   int      `json:"mention_total_limit,omitempty"`
-	RaidProtection bool     `json:"mention_raid_protection_enabled,omitempty"`
-}
-
-type liveAction struct {
-	Type     int              `json:"type"`
-	Metadata liveActionDetail `json:"metadata,omitzero"`
-}
-
-type liveActionDetail struct {
-	Channel discord.ChannelID `json:"channel_id,omitempty"`
-	Seconds int               `json:"duration_seconds,omitempty"`
-	Message string            `json:"custom_message,omitempty"`
+	wire.Rule
+	Creator discord.UserID `json:"creator_id"`
 }
 
 type liveOnboarding struct {

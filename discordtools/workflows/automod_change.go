@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/discordtools/internal/wire"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -47,8 +48,8 @@ type rulePatch struct {
 	Name           string               `json:"name,omitempty"`
 	Event          int                  `json:"event_type,omitempty"`
 	Trigger        int                  `json:"trigger_type,omitempty"`
-	Metadata       *autoTrigger         `json:"trigger_metadata,omitempty"`
-	Actions        []autoAction         `json:"actions,omitempty"`
+	Metadata       *wire.Trigger        `json:"trigger_metadata,omitempty"`
+	Actions        []wire.Action        `json:"actions,omitempty"`
 	Enabled        *bool                `json:"enabled,omitempty"`
 	ExemptRoles    *[]discord.RoleID    `json:"exempt_roles,omitempty"`
 	ExemptChannels *[]discord.ChannelID `json:"exempt_channels,omitempty"`

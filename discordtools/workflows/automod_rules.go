@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/guildwarden/guildwarden/discordtools/internal/wire"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -52,38 +53,7 @@ type actionInput struct {
 }
 
 // autoRule is a rule in Discord's words, with empty lists left out.
-type autoRule struct {
-	ID             discord.RuleID      `json:"id,omitempty"`
-	Guild          discord.GuildID     `json:"guild_id,omitempty"`
-	Name           string              `json:"name"`
-	Event          int                 `json:"event_type"`
-	Trigger        int                 `json:"trigger_type"`
-	Metadata       autoTrigger         `json:"trigger_metadata"`
-	Actions        []autoAction        `json:"actions"`
-	Enabled        bool                `json:"enabled"`
-	ExemptRoles    []discord.RoleID    `json:"exempt_roles"`
-	ExemptChannels []discord.ChannelID `json:"exempt_channels"`
-}
-
-type autoTrigger struct {
-	Keywords       []string `json:"keyword_filter,omitempty"`
-	Patterns       []string `json:"regex_patterns,omitempty"`
-	Presets        []int    `json:"presets,omitempty"`
-	Allowed        []string `json:"allow_list,omitempty"`
-	MentionLimit   int      `json:"mention_total_limit,omitempty"`
-	RaidProtection bool     `json:"mention_raid_protection_enabled,omitempty"`
-}
-
-type autoAction struct {
-	Type     int                `json:"type"`
-	Metadata autoActionMetadata `json:"metadata"`
-}
-
-type autoActionMetadata struct {
-	Channel discord.ChannelID `json:"channel_id,omitempty"`
-	Seconds int               `json:"duration_seconds,omitempty"`
-	Message string            `json:"custom_message,omitempty"`
-}
+type autoRule wire.Rule
 
 // rules reads a guild's AutoMod rules, by id.
 func (r *reads) rules(ctx context.Context, guild discord.GuildID) (all []autoRule, err error) {
@@ -123,17 +93,17 @@ func pick(all []autoRule, id discord.RuleID) (rule *autoRule, others string) {
 }
 
 // trigger is the input in Discord's words.
-func (t triggerInput) trigger() autoTrigger {
-	out := autoTrigger{Keywords: t.Keywords, Patterns: t.Patterns, Allowed: t.Allowed, MentionLimit: t.MentionLimit, RaidProtection: t.RaidProtection}
+func (t triggerInput) trigger() wire.Trigger {
+	out := wire.Trigger{Keywords: t.Keywords, Patterns: t.Patterns, Allowed: t.Allowed, MentionLimit: t.MentionLimit, RaidProtection: t.RaidProtection}
 	for _, p := range t.Presets {
 		out.Presets = append(out.Presets, rulePresets[p])
 	}
 	return out
 }
 
-func actionsOf(all []actionInput) (out []autoAction) {
+func actionsOf(all []actionInput) (out []wire.Action) {
 	for _, a := range all {
-		out = append(out, autoAction{ruleActions[a.Type], autoActionMetadata{a.Channel, a.Seconds, a.Message}})
+		out = append(out, wire.Action{Type: ruleActions[a.Type], Metadata: wire.ActionMetadata{Channel: a.Channel, Seconds: a.Seconds, Message: a.Message}})
 	}
 	return out
 }

@@ -38,6 +38,7 @@ type change[In, State any] struct {
 	NeedsIn              string
 	Intents              discord.Intents
 	Outranks             string
+	Crosses              bool // it may touch two guilds
 
 	Reads []string // the routes that are read, "GET /template"
 	Write []string // the route that is written; several where the input decides
@@ -61,7 +62,8 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 		Effect: c.Effect, Scope: c.Scope, Scopes: c.Scopes, Limits: c.Limits, Protects: c.Protects, Acknowledge: c.Acknowledge,
 		Redact: c.Redact, Rules: c.Rules, Companions: c.Companions, Audits: c.Audits, Takes: c.Takes,
 		Tool: mcpcore.Tool{
-			Needs: c.Needs, NeedsWhen: c.NeedsWhen, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Routes: slices.Concat(c.Reads, c.Write),
+			Needs: c.Needs, NeedsWhen: c.NeedsWhen, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Crosses: c.Crosses,
+			Routes: slices.Concat(c.Reads, c.Write),
 		},
 		Targets: c.Targets, Children: c.Children,
 		Plan: func(ctx context.Context, call *mcpcore.Call, in In) (mcpcore.Change[State], error) {

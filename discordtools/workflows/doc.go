@@ -48,6 +48,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		roleDeletion(rest),
 		roleOrdering(rest),
 		scheduledEventChange(rest),
+		threadCreation(rest),
 		threadGovernanceChange(rest),
 		webhookChange(rest),
 		webhookCreation(rest),

@@ -85,31 +85,14 @@ func (r *reads) post(ctx context.Context, in post, more discord.Permissions, tex
 		return s, nil, err
 	}
 	s.placeSeen, s.Notify = at.placeSeen, slices.Sorted(slices.Values(in.Notify))
-	send := discord.SendMessages
-	if at.kind.IsThread() {
-		send = discord.SendMessagesInThreads
-	}
-	var app struct {
-		Flags int `json:"flags"`
-	}
-	if err := r.get(ctx, routeApplication, nil, &app); err != nil {
+	if err := at.takes(more); err != nil {
 		return s, nil, err
 	}
-	switch {
-	case !slices.Contains(textTypes, at.kind):
-		return s, nil, refused("no-text", "%s is no channel to post into", in.ChannelID)
-	case s.Archived, s.Locked && !at.may.Has(discord.ManageThreads):
-		return s, nil, refused("thread-closed", "the thread is archived or locked")
-	case app.Flags&flagMessageContent == 0:
-		return s, nil, refused("intent-missing", "the application lacks the Message Content intent, without which what was posted cannot be compared")
-	}
-	if err := at.needs(discord.ViewChannel | discord.ReadMessageHistory | send | more); err != nil {
+	if err := r.readsContent(ctx); err != nil {
 		return s, nil, err
 	}
-	for _, user := range s.Notify {
-		if !strings.Contains(text, "<@"+string(user)+">") {
-			return s, nil, refused("not-mentioned", "the text does not mention <@%s>", user)
-		}
+	if err := mentioned(s.Notify, text); err != nil {
+		return s, nil, err
 	}
 	if in.MessageID == "" {
 		return s, nil, nil
@@ -127,6 +110,45 @@ func (r *reads) post(ctx context.Context, in post, more discord.Permissions, tex
 	}
 	s.Message = &messageSeen{m.ID, m.Author.ID, m.Type, m.Pinned, snapshot(m)}
 	return s, &m, nil
+}
+
+// takes refuses a place into which the bot cannot post, and read what it posted.
+func (p *place) takes(more discord.Permissions) error {
+	send := discord.SendMessages
+	if p.kind.IsThread() {
+		send = discord.SendMessagesInThreads
+	}
+	switch {
+	case !slices.Contains(textTypes, p.kind):
+		return refused("no-text", "%s is no channel to post into", p.Channel.ID)
+	case p.Archived, p.Locked && !p.may.Has(discord.ManageThreads):
+		return refused("thread-closed", "the thread is archived or locked")
+	}
+	return p.needs(discord.ViewChannel | discord.ReadMessageHistory | send | more)
+}
+
+// readsContent refuses where the application is not shown what others write.
+func (r *reads) readsContent(ctx context.Context) error {
+	var app struct {
+		Flags int `json:"flags"`
+	}
+	if err := r.get(ctx, routeApplication, nil, &app); err != nil {
+		return err
+	}
+	if app.Flags&flagMessageContent == 0 {
+		return refused("intent-missing", "the application lacks the Message Content intent, without which what was posted cannot be compared")
+	}
+	return nil
+}
+
+// mentioned refuses to notify users whom the text does not mention.
+func mentioned(users []discord.UserID, text string) error {
+	for _, user := range users {
+		if !strings.Contains(text, "<@"+string(user)+">") {
+			return refused("not-mentioned", "the text does not mention <@%s>", user)
+		}
+	}
+	return nil
 }
 
 // allowedMentions lets a message notify the listed users and nobody else.
@@ -166,12 +188,18 @@ func (r *reads) posted(ctx context.Context, in post, bot discord.UserID, id stri
 	if !m.wroteIt(bot) {
 		return m, nil, fmt.Errorf("the bot did not write what was read back")
 	}
-	same := !m.Everyone && len(m.MentionRoles) == 0
-	for _, u := range m.Mentions {
-		same = same && slices.Contains(in.Notify, u.ID)
-	}
-	d.unless(same, "mentions")
+	d.unless(m.mentionsOnly(in.Notify), "mentions")
 	return m, d, nil
+}
+
+// mentionsOnly reports whether a message mentions nobody but these users.
+func (m *message) mentionsOnly(users []discord.UserID) bool {
+	for _, u := range m.Mentions {
+		if !slices.Contains(users, u.ID) {
+			return false
+		}
+	}
+	return !m.Everyone && len(m.MentionRoles) == 0
 }
 
 // verifies reads a post that a receipt speaks of. compare notes what of it

@@ -33,6 +33,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		componentMessage(rest),
 		embedMessage(rest),
 		guildBlueprint(rest),
+		forumPosting(rest),
 		guildExpressionChange(rest),
 		guildIncidentActionChange(rest),
 		guildPrune(rest),

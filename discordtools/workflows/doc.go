@@ -34,6 +34,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		embedMessage(rest),
 		guildBlueprint(rest),
 		forumPosting(rest),
+		forumTagging(rest),
 		guildExpressionChange(rest),
 		guildIncidentActionChange(rest),
 		guildPrune(rest),

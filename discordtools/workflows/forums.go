@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -18,6 +19,22 @@ type forumTag struct {
 	Moderated bool             `json:"moderated"`
 	EmojiID   *discord.EmojiID `json:"emoji_id"`
 	EmojiName *string          `json:"emoji_name"`
+}
+
+// emoji is the tag's emoji, the id of one of the guild's or a Unicode one.
+func (t forumTag) emoji() string {
+	switch {
+	case t.EmojiID != nil:
+		return string(*t.EmojiID)
+	case t.EmojiName != nil:
+		return *t.EmojiName
+	}
+	return ""
+}
+
+// like reports whether two tags are the same to people.
+func (t forumTag) like(other forumTag) bool {
+	return t.Name == other.Name && t.Moderated == other.Moderated && t.emoji() == other.emoji()
 }
 
 // forum is a forum or media channel with its tags, in their order.
@@ -35,44 +52,42 @@ func (r *reads) forum(ctx context.Context, id discord.ChannelID) (f forum, err e
 	if !f.kind.HoldsPosts() {
 		return f, refused("no-forum", "%s, a %s, is no forum", id, f.kind)
 	}
-	var c struct {
-		channel
-		Flags int             `json:"flags"`
-		Tags  json.RawMessage `json:"available_tags"`
-	}
+	var c forumWire
 	if err := r.get(ctx, routeChannel, inChannel(id), &c); err != nil {
 		return f, err
 	}
-	if err := c.of(f.Guild.ID, id); err != nil {
-		return f, err
-	}
 	f.demands = c.Flags&flagRequireTag != 0
-	f.tags, err = forumTags(c.Tags)
+	f.tags, err = c.tags(f.Guild.ID, id)
 	return f, err
 }
 
-// forumTags reads tags, of which all must be known: what is not, a change would
-// lose.
-func forumTags(raw json.RawMessage) (tags []forumTag, err error) {
-	all := json.NewDecoder(bytes.NewReader(raw))
-	all.DisallowUnknownFields()
-	if err := all.Decode(&tags); err != nil || tags == nil {
-		return nil, incomplete("the tags of the forum")
+// forumWire is a forum as Discord tells it.
+type forumWire struct {
+	channel
+	Flags int             `json:"flags"`
+	Tags  json.RawMessage `json:"available_tags"`
+}
+
+// tags are the forum's tags, of which all must be known: what of them is not, a
+// change would lose.
+func (c *forumWire) tags(guild discord.GuildID, id discord.ChannelID) (tags []forumTag, err error) {
+	if err := c.of(guild, id); err != nil {
+		return nil, err
 	}
-	for _, t := range tags {
-		if t.ID == "" || t.Name == "" {
-			return nil, incomplete("the tags of the forum")
-		}
+	all := json.NewDecoder(bytes.NewReader(c.Tags))
+	all.DisallowUnknownFields()
+	nameless := func(t forumTag) bool { return t.ID == "" || t.Name == "" }
+	if err := all.Decode(&tags); err != nil || tags == nil || slices.ContainsFunc(tags, nameless) {
+		return nil, incomplete("the tags of the forum")
 	}
 	return tags, nil
 }
 
 // tagOf is the tag with an id.
 func tagOf(all []forumTag, id discord.TagID) (forumTag, bool) {
-	for _, t := range all {
-		if t.ID == id {
-			return t, true
-		}
+	i := slices.IndexFunc(all, func(t forumTag) bool { return t.ID == id })
+	if i < 0 {
+		return forumTag{}, false
 	}
-	return forumTag{}, false
+	return all[i], true
 }

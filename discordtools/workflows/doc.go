@@ -22,6 +22,7 @@ import (
 // before a policy enables it.
 func All(rest discordtools.REST) []mcpcore.Workflow {
 	return []mcpcore.Workflow{
+		announcementCrosspost(rest),
 		automodChange(rest),
 		bulkGuildBan(rest),
 		bulkMemberRoleChange(rest),

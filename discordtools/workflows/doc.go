@@ -23,6 +23,7 @@ import (
 func All(rest discordtools.REST) []mcpcore.Workflow {
 	return []mcpcore.Workflow{
 		announcementCrosspost(rest),
+		announcementSubscription(rest),
 		automodChange(rest),
 		bulkGuildBan(rest),
 		bulkMemberRoleChange(rest),

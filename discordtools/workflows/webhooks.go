@@ -12,6 +12,7 @@ const (
 	routeChannelWebhooks = "GET /channels/{channel_id}/webhooks"
 	channelWebhooks      = 15 // of one channel
 	incoming             = 1  // the type of webhooks that post with a token
+	follower             = 2  // the type of webhooks that post what another channel publishes
 )
 
 // webhookTypes are the channels that have webhooks.
@@ -31,6 +32,12 @@ type webhook struct {
 	Name        string                `json:"name"`
 	Avatar      *string               `json:"avatar"`
 	Application discord.ApplicationID `json:"application_id"`
+	Source      *webhookSource        `json:"source_channel,omitempty"`
+}
+
+// webhookSource is the channel that a webhook follows, as far as it can be seen.
+type webhookSource struct {
+	ID discord.ChannelID `json:"id"`
 }
 
 // webhookPlace is a channel with all of its webhooks.

@@ -24,7 +24,7 @@ type newThreadBody struct {
 	SlowMode    *int   `json:"rate_limit_per_user,omitempty"`
 }
 
-func (n newThread) body() newThreadBody { return newThreadBody{n.Name, n.AutoArchive, n.SlowMode} }
+func (n newThread) body() newThreadBody { return newThreadBody(n) }
 
 // tidy is the thread as Discord keeps it: its name without space around it.
 func (n newThread) tidy() newThread {

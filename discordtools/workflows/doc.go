@@ -46,6 +46,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		memberModeration(rest),
 		memberRoleChange(rest),
 		messageDeletion(rest),
+		messageForwarding(rest),
 		messagePinning(rest),
 		roleConfiguration(rest),
 		roleCreation(rest),

@@ -46,10 +46,6 @@ func said(m message) string {
 	return snapshot(m)
 }
 
-// pinnable are the types of messages that can be pinned: those of people and of
-// applications.
-var pinnable = []int{0, 19, 20, 23}
-
 // messagePinning pins or unpins a message.
 func messagePinning(rest discordtools.REST) mcpcore.Workflow {
 	return change[messagePin, messagePinState]{
@@ -111,7 +107,7 @@ func planPin(ctx context.Context, r *reads, in messagePin) (plan mcpcore.Change[
 	if err != nil {
 		return plan, err
 	}
-	if !slices.Contains(pinnable, m.Type) {
+	if !slices.Contains(spoken, m.Type) {
 		return plan, refused("system-message", "a message of Discord itself cannot be pinned")
 	}
 	s := messagePinState{

@@ -19,6 +19,12 @@ const (
 // placeRoutes are what [reads.place] reads.
 var placeRoutes = append(slices.Clone(standingRoutes), routeChannel)
 
+// spoken are the types of messages of people and of applications: plain ones,
+// replies and answers to commands. All others are Discord's own.
+//
+// Source: https://docs.discord.com/developers/resources/message#message-object-message-types.
+var spoken = []int{0, 19, 20, 23}
+
 func onMessage(in discord.ChannelID, id discord.MessageID) path {
 	return path{"channel_id": string(in), "message_id": string(id)}
 }
@@ -26,9 +32,10 @@ func onMessage(in discord.ChannelID, id discord.MessageID) path {
 // place is a channel or thread of a guild with what the bot may do there.
 type place struct {
 	placeSeen
-	bot  standing
-	kind discord.ChannelType
-	may  discord.Permissions
+	bot        standing
+	kind       discord.ChannelType
+	may        discord.Permissions
+	restricted bool // to adults
 }
 
 // placeSeen is a place as a plan binds it.
@@ -47,6 +54,7 @@ type placeSeen struct {
 func (r *reads) place(ctx context.Context, id discord.ChannelID) (p place, err error) {
 	var c struct {
 		channel
+		NSFW   bool `json:"nsfw"`
 		Thread *struct {
 			Archived bool `json:"archived"`
 			Locked   bool `json:"locked"`
@@ -81,7 +89,7 @@ func (r *reads) place(ctx context.Context, id discord.ChannelID) (p place, err e
 		return p, err
 	}
 	p.Guild, p.Channel, p.Type, p.Parent = p.bot.Guild, channelSeen{c.ID, c.Name}, c.Type.String(), c.Parent
-	p.kind = c.Type
+	p.kind, p.restricted = c.Type, c.NSFW
 	p.Permission, p.Here = p.bot.evidence(), p.may.Names()
 	return p, nil
 }

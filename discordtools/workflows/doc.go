@@ -24,6 +24,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 	return []mcpcore.Workflow{
 		announcementCrosspost(rest),
 		announcementSubscription(rest),
+		attachmentMessage(rest),
 		automodChange(rest),
 		bulkGuildBan(rest),
 		bulkMemberRoleChange(rest),

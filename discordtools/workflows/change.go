@@ -109,7 +109,7 @@ func (r *reads) query(ctx context.Context, route string, at path, values map[str
 	if method != "GET" || !slices.Contains(r.routes, route) {
 		return fmt.Errorf("the workflow reads the undeclared route %s", route)
 	}
-	res, err := r.rest.Do(ctx, discordtools.Request{Method: method, Route: template, Path: at, Query: values})
+	res, err := r.rest.Do(ctx, discordtools.Request{Method: method, Route: template, Path: at, Query: values, Anonymous: byToken(template)})
 	if err != nil {
 		return err
 	}
@@ -118,6 +118,10 @@ func (r *reads) query(ctx context.Context, route string, at path, values map[str
 	}
 	return nil
 }
+
+// byToken reports whether a route bears its own token, beside which the bot's has
+// no place.
+func byToken(template string) bool { return strings.Contains(template, "{webhook_token}") }
 
 // gone reports whether Discord says that what was asked for does not exist.
 func gone(err error) bool {
@@ -151,7 +155,7 @@ func (w *write) sendWith(ctx context.Context, route string, r discordtools.Reque
 	}
 	w.left--
 	r.Method, r.Route, _ = strings.Cut(route, " ")
-	r.Once = true
+	r.Once, r.Anonymous = true, byToken(r.Route)
 	if body != nil {
 		raw, err := canon.Marshal(body)
 		if err != nil {

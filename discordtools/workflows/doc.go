@@ -59,5 +59,6 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		webhookChange(rest),
 		webhookCreation(rest),
 		webhookDeletion(rest),
+		webhookMessageDeletion(rest),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/guildwarden/guildwarden/internal/redact"
 	"github.com/guildwarden/guildwarden/internal/schema"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -50,9 +51,16 @@ func (c *Call) IDs() []ID {
 	if !c.guard.has(guardValidate) {
 		return nil
 	}
-	var found []ID
+	return c.idsIn(c.args)
+}
+
+// shownIDs are those that a person may read: the identifiers that are credentials,
+// such as a webhook's token, are masked.
+func (c *Call) shownIDs() []ID { return c.idsIn(redact.Secrets(c.args)) }
+
+func (c *Call) idsIn(args any) (found []ID) {
 	for _, p := range c.tool.impl.ids {
-		found = p.find(found, c.args, 0, "")
+		found = p.find(found, args, 0, "")
 	}
 	return found
 }

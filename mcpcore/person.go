@@ -150,7 +150,7 @@ func (c *Call) forPerson(facts Facts) (string, error) {
 		}
 	}
 	shown := map[string]bool{}
-	ids := c.IDs()
+	ids := c.shownIDs()
 	for i, id := range ids {
 		if i == shownOfLists {
 			fmt.Fprintf(&b, "and %d more ids\n", len(ids)-i)

@@ -79,7 +79,7 @@ func (c *Call) shown(ctx context.Context, question string, facts Facts) (json.Ra
 	needs, _ := c.Needs()
 	s := Shown{
 		Question: question, Title: t.Title, Category: t.Category, Effect: c.Effect().String(), Gate: t.EffectiveGate().String(), Scope: t.Scope.String(),
-		Permissions: needs.Names(), Routes: t.Routes, IDs: c.IDs(), Facts: facts, Pictures: pictures,
+		Permissions: needs.Names(), Routes: t.Routes, IDs: c.shownIDs(), Facts: facts, Pictures: pictures,
 	}
 	s.IDs = s.IDs[:min(len(s.IDs), 2*shownOfLists)]
 	if t.EffectiveGate() == Payload {

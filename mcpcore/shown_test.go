@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/console"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
@@ -33,6 +34,40 @@ func TestWhatIsShownFollowsFromTheCall(t *testing.T) {
 	p.l.pass(16 * time.Minute)
 	if again := p.asks(secret); string(again.Shown) != string(a.Shown) {
 		t.Errorf("the identical call shows\n%s\nand\n%s", a.Shown, again.Shown)
+	}
+}
+
+// A token is an identifier to whoever checks the call, and a secret to whoever
+// decides about it.
+func TestTokensAreNotShown(t *testing.T) {
+	t.Parallel()
+	type hook struct {
+		GuildID     discord.GuildID          `json:"guild_id"`
+		WebhookID   discord.WebhookID        `json:"webhook_id"`
+		Token       discord.WebhookToken     `json:"token"`
+		Interaction discord.InteractionToken `json:"interaction_token"`
+	}
+	approvers, err := console.ParseApprovers("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLedger()
+	deps := personDeps(&desk{}, mcpcore.InLedger{Check: approvers.Check})
+	deps.Ledger = l
+	deps.Tools = []mcpcore.Tool{mcpcore.Define(mcpcore.Tool{
+		Name: "hook_cut", Title: "Cut a hook", Doc: "Cuts a hook.", Category: "hooks", Effect: mcpcore.Write, Scope: mcpcore.GuildScope,
+	}, func(context.Context, *mcpcore.Call, hook) (v struct {
+		Cut bool `json:"cut"`
+	}, err error) {
+		return v, nil
+	})}
+	connect(t, deps).refused(t, "hook_cut", `{"guild_id":"`+string(guild)+`","webhook_id":"710000000000000001","token":"canary-token","interaction_token":"canary-other"}`, mcpcore.CodeHumanPending)
+	waiting, err := l.Pending(t.Context(), mcpcore.Filter{})
+	if err != nil || len(waiting) != 1 {
+		t.Fatalf("%v, %v", waiting, err)
+	}
+	if shown := string(waiting[0].Shown); strings.Contains(shown, "canary") || !strings.Contains(shown, "710000000000000001") {
+		t.Errorf("it shows %s", shown)
 	}
 }
 

@@ -1,13 +1,18 @@
 package workflows_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/guildwarden/guildwarden/discordtools/sandbox"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
+	"github.com/guildwarden/guildwarden/mcpcore/ledger"
 	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
 )
 
@@ -104,6 +109,41 @@ func TestWebhookTokenStaysUntold(t *testing.T) {
 		if strings.Contains(r.Path, hookToken) && r.Header.Get("Authorization") != "" {
 			t.Errorf("%s %s bears the bot's credentials", r.Method, r.Path)
 		}
+	}
+}
+
+// The person who decides is not shown the token either.
+func TestWebhookTokenIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	var question string
+	s := retracting()
+	server, err := s.world(t).Serve(operationtest.Setup{
+		Permits:    mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{s.Workflow: s.Permit}},
+		Operations: durable{ledger.NewOperations(nil)}, Ledger: ledger.NewMemory(nil), Approver: mcpcore.AtClient{}, StateKey: secret, Armed: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), far, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			question = r.Params.Message
+			return &mcp.ElicitResult{Action: "decline"}, nil
+		},
+	}).Connect(t.Context(), near, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = session.Close() }()
+	args := strings.TrimSuffix(s.Args, "}") + `,"operationKey":"` + firstKey + `"}`
+	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: s.Execute, Arguments: json.RawMessage(args)}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(question, string(someOne)) || strings.Contains(question, hookToken) {
+		t.Errorf("the question is\n%s", question)
 	}
 }
 

@@ -49,6 +49,9 @@ func TestEveryWorkflowHasItsPrompt(t *testing.T) {
 			if strings.HasPrefix(a.Name, "acknowledge") || a.Name == "operationKey" {
 				t.Errorf("%s takes %q, which the agent gives", p.Name, a.Name)
 			}
+			if a.Name == "token" || a.Name == "data" {
+				t.Errorf("%s takes %q, a secret or a file", p.Name, a.Name)
+			}
 			if a.Required {
 				given[a.Name] = sample(t, schemas[plan.Name], a.Name)
 			}

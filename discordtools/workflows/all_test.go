@@ -98,7 +98,8 @@ const webhookTools = "audit_guild_webhooks list_channel_webhooks get_channel_web
 // elsewhere are the reading tools that are no part of a workflow here: the direct
 // tools that read the same.
 var elsewhere = map[string]string{
-	"list_automod_rules": "automod_list_rules", "get_automod_rule": "automod_get_rule",
+	"list_announcement_subscriptions": "webhooks_list_channel",
+	"list_automod_rules":              "automod_list_rules", "get_automod_rule": "automod_get_rule",
 	"list_voice_regions": "voice_list_regions", "list_guild_voice_regions": "guild_list_voice_regions",
 	"list_channel_permission_overwrites": "channels_get",
 	"list_message_reactions":             "messages_get", "list_reaction_users": "reactions_list",
@@ -136,20 +137,15 @@ var (
 
 // coming are the workflows that are still to be declared.
 var coming = []string{
-	"announcement-crosspost",
-	"announcement-subscription",
 	"application-emoji-change",
 	"application-entitlement-consumption",
 	"application-intent-enablement",
 	"application-role-connection-metadata-change",
 	"application-test-entitlement-change",
-	"attachment-message",
 	"bot-profile-change",
 	"channel-cloning",
 	"channel-permission-sync",
 	"direct-message-change",
-	"forum-post",
-	"forum-tag-change",
 	"global-application-command-change",
 	"guild-application-command-change",
 	"guild-blueprint",
@@ -164,16 +160,13 @@ var coming = []string{
 	"member-nickname-change",
 	"member-verification-change",
 	"member-voice-change",
-	"message-forward",
 	"native-interaction-command",
 	"onboarding-change",
 	"poll-creation",
 	"poll-end",
 	"reaction-moderation",
 	"stage-instance-change",
-	"thread-creation",
 	"voice-channel-status-change",
-	"webhook-message-deletion",
 	"welcome-screen-change",
 	"widget-settings-change",
 }

@@ -104,9 +104,7 @@ func planCrosspost(ctx context.Context, r *reads, in crosspost) (plan mcpcore.Ch
 	s.Message = messageSeen{m.ID, m.Author.ID, m.Type, m.Pinned, snapshot(unpublished(m))}
 	plan = mcpcore.Change[crosspostState]{
 		Action: "publish", State: s, Risks: []string{"irreversible", "reach-unknown"},
-		Facts: mcpcore.Facts{
-			{Name: "guild", Value: s.Guild.Name}, {Name: "channel", Value: s.Channel.Name}, {Name: "author", Value: string(m.Author.ID)}, {Name: "says", Value: excerpt(m.Content)},
-		},
+		Facts:    append(mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: "channel", Value: s.Channel.Name}}, m.facts()...),
 		Warnings: []string{"Which channels follow, and in which guilds, cannot be seen. What is published there cannot be taken back."},
 	}
 	if s.Published {

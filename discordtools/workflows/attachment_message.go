@@ -18,12 +18,12 @@ import (
 // fileBytes is what a file may have in a guild without boosts.
 //
 // Source: https://docs.discord.com/developers/reference#uploading-files.
-const fileBytes = 10 << 20
+const fileBytes = 10 << 20 // of which 14 million characters of base64 are more than enough
 
 type filePost struct {
 	ChannelID   discord.ChannelID `json:"channelId" jsonschema:"channel or thread"`
 	Filename    string            `json:"filename" jsonschema:"name of the file, of letters, digits, dots, dashes and underscores" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" maxLength:"100"`
-	Data        string            `json:"data" jsonschema:"its bytes as base64 or a data URI; paths and addresses are not read" minLength:"1"`
+	Data        string            `json:"data" jsonschema:"its bytes as base64 or a data URI; paths and addresses are not read" minLength:"1" maxLength:"14000000"`
 	Description string            `json:"description,omitempty" jsonschema:"alt text" maxLength:"1024"`
 	Content     string            `json:"content,omitempty" jsonschema:"text beside the file" maxLength:"2000"`
 	ReplyTo     discord.MessageID `json:"replyToMessageId,omitempty" jsonschema:"message of the channel to reply to"`

@@ -129,9 +129,12 @@ func planForumPost(ctx context.Context, r *reads, in forumPost) (plan mcpcore.Ch
 		placeSeen: f.placeSeen, Wanted: in.newThread.tidy(), Content: strings.TrimSpace(in.Content), Tags: []forumTag{}, Demands: f.demands,
 		Notify: slices.Sorted(slices.Values(in.Notify)),
 	}
-	plan = mcpcore.Change[forumPostState]{Action: "create", Facts: mcpcore.Facts{
+	plan = mcpcore.Change[forumPostState]{Action: "create", Facts: append(mcpcore.Facts{
 		{Name: "guild", Value: s.Guild.Name}, {Name: "forum", Value: s.Channel.Name}, {Name: "title", Value: s.Wanted.Name}, {Name: "text", Value: s.Content},
-	}}
+	}, s.Wanted.facts()...)}
+	for _, user := range s.Notify {
+		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: "notifies", Value: string(user)})
+	}
 	for _, id := range in.Tags {
 		tag, there := tagOf(f.tags, id)
 		if !there {

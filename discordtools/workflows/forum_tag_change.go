@@ -207,7 +207,8 @@ func planForumTag(ctx context.Context, r *reads, in forumTagChange) (plan mcpcor
 				alike = append(alike, t.ID)
 			}
 		}
-		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: "creates", Value: tag.Name})
+		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: "creates", Value: strings.TrimSpace(tag.Name + " " + tag.emoji())},
+			mcpcore.Fact{Name: "moderated", Value: fmt.Sprint(tag.Moderated)})
 		if s.Existing, err = joining(&plan, "tags", alike, len(f.tags), forumTagsMost); err == nil && !plan.Current {
 			s.Wanted = append(s.Wanted, tag)
 			err = r.tagFits(ctx, &f, tag)

@@ -69,7 +69,8 @@ func messageForwarding(rest discordtools.REST) mcpcore.Workflow {
 	return change[messageForward, messageForwardState]{
 		Name: "message-forward", Category: "message-forwarding", Title: "Forward a message",
 		Doc: `Forwards a message from one text or announcement channel to another, without a sound and without notifying anybody. What
-			is carried is a copy: it stays when the message is edited or deleted. Into another guild it takes a scope of its own.`,
+			is carried is a copy: it stays when the message is edited or deleted. The same forward within some minutes is made once.
+			Into another guild it takes a scope of its own.`,
 		Effect: mcpcore.Write, Scope: mcpcore.ChannelScope, Crosses: true, Needs: discord.ViewChannel | discord.ReadMessageHistory,
 		Intents: discord.MessageContent,
 		Scopes: []mcpcore.PolicyScope{
@@ -127,15 +128,26 @@ func (s *messageForwardState) is(in messageForward, m forwarded) error {
 // carries is a digest of what a forward carries of a message. What Discord itself
 // changes is left out, as in [said], and so are ids, which copies may have anew.
 func carries(m message) string {
-	for i := range m.Attachments {
-		m.Attachments[i].ID = ""
+	type file struct {
+		Name        string
+		Size        int
+		Description string
 	}
-	return snapshot(struct {
-		Type                         int
-		Content                      string
-		Attachments, Stickers, Roles any
-		Edited                       *time.Time
-	}{m.Type, m.Content, m.Attachments, m.Stickers, m.MentionRoles, m.Edited})
+	c := struct {
+		Type     int
+		Content  string
+		Files    []file
+		Stickers []discord.StickerID
+		Roles    []discord.RoleID
+		Edited   *time.Time
+	}{Type: m.Type, Content: m.Content, Roles: append([]discord.RoleID(nil), m.MentionRoles...), Edited: m.Edited}
+	for _, a := range m.Attachments {
+		c.Files = append(c.Files, file{a.Filename, a.Size, a.Description})
+	}
+	for _, s := range m.Stickers {
+		c.Stickers = append(c.Stickers, s.ID)
+	}
+	return snapshot(c)
 }
 
 func planForward(ctx context.Context, r *reads, in messageForward) (plan mcpcore.Change[messageForwardState], err error) {
@@ -171,10 +183,9 @@ func planForward(ctx context.Context, r *reads, in messageForward) (plan mcpcore
 	s.Nonce = digest([]byte(in.SourceID + "/" + discord.ChannelID(in.MessageID) + "/" + in.TargetID))[len("sha256:"):][:25]
 	return mcpcore.Change[messageForwardState]{
 		Action: "forward", State: s,
-		Facts: mcpcore.Facts{
+		Facts: append(mcpcore.Facts{
 			{Name: "from", Value: source.Guild.Name + ", " + source.Channel.Name}, {Name: "to", Value: target.Guild.Name + ", " + target.Channel.Name},
-			{Name: "author", Value: string(m.Author.ID)}, {Name: "says", Value: excerpt(m.Content)},
-		},
+		}, m.facts()...),
 		Warnings: []string{"Whoever can read the target reads it, whether or not they can read where it comes from."},
 	}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -116,10 +115,7 @@ func planPin(ctx context.Context, r *reads, in messagePin) (plan mcpcore.Change[
 	}
 	plan = mcpcore.Change[messagePinState]{
 		Action: map[bool]string{true: "pin", false: "unpin"}[s.Desired], State: s,
-		Facts: mcpcore.Facts{
-			{Name: "guild", Value: s.Guild.Name}, {Name: "author", Value: string(s.Author)}, {Name: "says", Value: excerpt(m.Content)},
-			{Name: "attachments", Value: strconv.Itoa(len(m.Attachments))}, {Name: "embeds", Value: strconv.Itoa(len(m.Embeds))},
-		},
+		Facts:   append(mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}}, m.facts()...),
 		Unbound: mcpcore.Facts{{Name: "channel", Value: c.Name}},
 	}
 	if s.Pinned == s.Desired {

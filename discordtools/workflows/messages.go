@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
@@ -134,6 +135,14 @@ type message struct {
 
 // wroteIt reports whether the bot itself wrote the message.
 func (m *message) wroteIt(bot discord.UserID) bool { return m.Author.ID == bot && m.Webhook == "" }
+
+// facts are what people must see of a message.
+func (m *message) facts() mcpcore.Facts {
+	return mcpcore.Facts{
+		{Name: "author", Value: string(m.Author.ID)}, {Name: "says", Value: excerpt(m.Content)},
+		{Name: "attachments", Value: strconv.Itoa(len(m.Attachments))}, {Name: "embeds", Value: strconv.Itoa(len(m.Embeds))},
+	}
+}
 
 // message reads one message.
 func (r *reads) message(ctx context.Context, in discord.ChannelID, id discord.MessageID) (m message, err error) {

@@ -119,9 +119,9 @@ func planThreadCreation(ctx context.Context, r *reads, in threadCreate) (plan mc
 	if err := at.needs(needs); err != nil {
 		return plan, err
 	}
-	plan = mcpcore.Change[threadCreateState]{Action: "create", Facts: mcpcore.Facts{
+	plan = mcpcore.Change[threadCreateState]{Action: "create", Facts: append(mcpcore.Facts{
 		{Name: "guild", Value: s.Guild.Name}, {Name: "channel", Value: s.Channel.Name}, {Name: "starts", Value: s.Kind.String() + " " + s.Wanted.Name},
-	}}
+	}, s.Wanted.facts()...)}
 	if in.MessageID != "" {
 		m, err := r.message(ctx, in.ChannelID, in.MessageID)
 		if err != nil {

@@ -3,6 +3,7 @@ package workflows
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -30,6 +31,18 @@ func (n newThread) body() newThreadBody { return newThreadBody(n) }
 func (n newThread) tidy() newThread {
 	n.Name = strings.TrimSpace(n.Name)
 	return n
+}
+
+// facts are what people must see of it, where it is to be otherwise than the
+// channel says.
+func (n newThread) facts() (all mcpcore.Facts) {
+	if n.AutoArchive != 0 {
+		all = append(all, mcpcore.Fact{Name: "archived after", Value: (time.Duration(n.AutoArchive) * time.Minute).String()})
+	}
+	if n.SlowMode != nil {
+		all = append(all, mcpcore.Fact{Name: "slow mode", Value: (time.Duration(*n.SlowMode) * time.Second).String()})
+	}
+	return all
 }
 
 // newThreadRule refuses a name of spaces.

@@ -145,10 +145,9 @@ func planWebhookMessage(ctx context.Context, r *reads, in webhookMessageDelete) 
 	}
 	return mcpcore.Change[webhookMessageState]{
 		Action: "delete", State: s, Risks: []string{"irreversible"},
-		Facts: mcpcore.Facts{
-			{Name: "guild", Value: s.Guild.Name}, {Name: "channel", Value: s.Channel.Name}, {Name: "webhook", Value: h.Name}, {Name: "says", Value: excerpt(m.Content)},
-			{Name: "attachments", Value: strconv.Itoa(len(m.Attachments))}, {Name: "embeds", Value: strconv.Itoa(s.Embeds)}, {Name: "components", Value: strconv.Itoa(s.Parts)},
-		},
+		Facts: append(mcpcore.Facts{
+			{Name: "guild", Value: s.Guild.Name}, {Name: "channel", Value: s.Channel.Name}, {Name: "webhook", Value: h.Name}, {Name: "components", Value: strconv.Itoa(s.Parts)},
+		}, m.facts()...),
 		Warnings: []string{"Of embeds, components and polls only that they are there is compared."},
 	}, nil
 }

@@ -48,6 +48,7 @@ type forumTagInventory struct {
 	Tags    []forumTag `json:"tags" jsonschema:"in their order"`
 	Limit   int        `json:"limit" jsonschema:"how many there can be"`
 	Demands bool       `json:"requiresTag" jsonschema:"whether each post needs one"`
+	Unknown bool       `json:"unknownFields" jsonschema:"whether they have fields that are unknown here, which blocks changes"`
 	May     bool       `json:"mayChange" jsonschema:"whether the bot may change them"`
 }
 
@@ -71,7 +72,7 @@ func forumTagging(rest discordtools.REST) mcpcore.Workflow {
 			if err == nil {
 				err = f.needs(discord.ViewChannel)
 			}
-			return forumTagInventory{f.placeSeen, f.tags, forumTagsMost, f.demands, f.may.Has(forumTagNeeds)}, err
+			return forumTagInventory{f.placeSeen, f.tags, forumTagsMost, f.demands, f.unknown, f.may.Has(forumTagNeeds)}, err
 		})},
 		Reads: append(slices.Clone(placeRoutes), expressionKinds["emoji"].list), Write: []string{routeChannelEdit},
 		Plan: planForumTag,
@@ -84,7 +85,7 @@ func forumTagging(rest discordtools.REST) mcpcore.Workflow {
 			if err := w.send(ctx, routeChannelEdit, inChannel(in.ChannelID), forumTagBody{s.Wanted}, &answer); err != nil {
 				return done, err
 			}
-			tags, err := answer.tags(s.Guild.ID, in.ChannelID)
+			tags, _, err := answer.tags(s.Guild.ID, in.ChannelID)
 			if err != nil {
 				return done, err
 			}
@@ -181,6 +182,9 @@ func planForumTag(ctx context.Context, r *reads, in forumTagChange) (plan mcpcor
 	}
 	if err := f.needs(forumTagNeeds); err != nil {
 		return plan, err
+	}
+	if f.unknown {
+		return plan, refused("unknown-tag-field", "the tags have fields that this server does not know, and would lose")
 	}
 	s := forumTagState{placeSeen: f.placeSeen, Tags: f.tags, Wanted: slices.Clone(f.tags)}
 	i := slices.IndexFunc(f.tags, func(t forumTag) bool { return t.ID == in.TagID })

@@ -95,11 +95,18 @@ func TestForumTags(t *testing.T) {
 	s.ends(t, "as it is", "", "already-current", "")
 }
 
-// What of a tag is not known would be lost by writing the tags again.
+// What of a tag is not known here would be lost by writing the tags again. A post
+// loses nothing.
 func TestForumTagWithMoreThanIsKnown(t *testing.T) {
 	t.Parallel()
 	s := tagging()
-	s.answered(s.ReadBack, `"name":"Bug"`, `"name":"Bug","weight":3`).ends(t, "a tag with more than is known", mcpcore.CodeAccessUnknown, "", "")
+	const from, to = `"name":"Bug"`, `"name":"Bug","weight":3`
+	s.answered(s.ReadBack, from, to).ends(t, "a change", mcpcore.CodePlanRefused, "", "")
+	if told := s.answered(s.ReadBack, from, to).reads(t, "audit_forum_tags", fmt.Sprintf(`{"channelId":"%s"}`, sandbox.DemoHelp)); told["unknownFields"] != true {
+		t.Errorf("the audit tells %v", told)
+	}
+	s.answered(s.ReadBack, `"name":"Bug"`, `"name":""`).ends(t, "a tag without a name", mcpcore.CodeAccessUnknown, "", "")
+	forumPosting().answered(s.ReadBack, from, to).ends(t, "a post", "", "completed", mcpcore.StatusCompleted)
 }
 
 func TestForumTagThatIsNotAsWritten(t *testing.T) {

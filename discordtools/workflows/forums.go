@@ -41,6 +41,7 @@ func (t forumTag) like(other forumTag) bool {
 type forum struct {
 	place
 	tags    []forumTag
+	unknown bool // there is more of them than is known here, which a change would lose
 	demands bool // a tag on each post
 }
 
@@ -57,7 +58,7 @@ func (r *reads) forum(ctx context.Context, id discord.ChannelID) (f forum, err e
 		return f, err
 	}
 	f.demands = c.Flags&flagRequireTag != 0
-	f.tags, err = c.tags(f.Guild.ID, id)
+	f.tags, f.unknown, err = c.tags(f.Guild.ID, id)
 	return f, err
 }
 
@@ -68,19 +69,18 @@ type forumWire struct {
 	Tags  json.RawMessage `json:"available_tags"`
 }
 
-// tags are the forum's tags, of which all must be known: what of them is not, a
-// change would lose.
-func (c *forumWire) tags(guild discord.GuildID, id discord.ChannelID) (tags []forumTag, err error) {
+// tags are the forum's tags, and whether they have fields that are unknown here.
+func (c *forumWire) tags(guild discord.GuildID, id discord.ChannelID) (tags []forumTag, unknown bool, err error) {
 	if err := c.of(guild, id); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	all := json.NewDecoder(bytes.NewReader(c.Tags))
-	all.DisallowUnknownFields()
 	nameless := func(t forumTag) bool { return t.ID == "" || t.Name == "" }
-	if err := all.Decode(&tags); err != nil || tags == nil || slices.ContainsFunc(tags, nameless) {
-		return nil, incomplete("the tags of the forum")
+	if err := json.Unmarshal(c.Tags, &tags); err != nil || tags == nil || slices.ContainsFunc(tags, nameless) {
+		return nil, false, incomplete("the tags of the forum")
 	}
-	return tags, nil
+	strict := json.NewDecoder(bytes.NewReader(c.Tags))
+	strict.DisallowUnknownFields()
+	return tags, strict.Decode(new([]forumTag)) != nil, nil
 }
 
 // tagOf is the tag with an id.

@@ -125,8 +125,9 @@ func (s *messageForwardState) is(in messageForward, m forwarded) error {
 	return nil
 }
 
-// carries is a digest of what a forward carries of a message. What Discord itself
-// changes is left out, as in [said], and so are ids, which copies may have anew.
+// carries is a digest of what a forward carries of a message: its text, files and
+// stickers. What Discord itself changes is left out, as in [said], and so are the
+// type and the ids of files, which a copy may have anew.
 func carries(m message) string {
 	type file struct {
 		Name        string
@@ -134,13 +135,11 @@ func carries(m message) string {
 		Description string
 	}
 	c := struct {
-		Type     int
 		Content  string
 		Files    []file
 		Stickers []discord.StickerID
-		Roles    []discord.RoleID
 		Edited   *time.Time
-	}{Type: m.Type, Content: m.Content, Roles: append([]discord.RoleID(nil), m.MentionRoles...), Edited: m.Edited}
+	}{Content: m.Content, Edited: m.Edited}
 	for _, a := range m.Attachments {
 		c.Files = append(c.Files, file{a.Filename, a.Size, a.Description})
 	}

@@ -116,7 +116,7 @@ func TestForwards(t *testing.T) {
 func TestForwardThatIsNotAsWritten(t *testing.T) {
 	t.Parallel()
 	s := passingOn()
-	s.after(s.ReadBack, `"mention_roles":[],`, ``).ends(t, "an empty list that is left out", "", "completed", mcpcore.StatusCompleted)
+	s.after(s.ReadBack, `"id":"1200000000000000699"`, `"id":"1200000000000000698"`).ends(t, "a copy of the file", "", "completed", mcpcore.StatusCompleted)
 	for name, row := range map[string][3]string{
 		"in another channel":          {s.Route, `"channel_id":"1200000000000000312"`, `"channel_id":"1200000000000000314"`},
 		"another's":                   {s.Route, `"id":"1100000000000000001"`, `"id":"1200000000000000104"`},

@@ -40,6 +40,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		forumTagging(rest),
 		guildExpressionChange(rest),
 		guildIncidentActionChange(rest),
+		guildProfileChange(rest),
 		guildPrune(rest),
 		guildScaffold(rest),
 		guildSettingsChange(rest),

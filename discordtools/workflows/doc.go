@@ -61,5 +61,6 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		webhookCreation(rest),
 		webhookDeletion(rest),
 		webhookMessageDeletion(rest),
+		widgetSettingsChange(rest),
 	}
 }

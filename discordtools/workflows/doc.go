@@ -61,6 +61,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		webhookCreation(rest),
 		webhookDeletion(rest),
 		webhookMessageDeletion(rest),
+		welcomeScreenChange(rest),
 		widgetSettingsChange(rest),
 	}
 }

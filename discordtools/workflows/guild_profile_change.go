@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/internal/canon"
@@ -76,7 +77,7 @@ func guildProfileChange(rest discordtools.REST) mcpcore.Workflow {
 			s.Wanted = in.onto(s.Now, r.Call.Has)
 			plan = mcpcore.Change[profileState]{Action: "change", Facts: mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}}}
 			s.Changed = setting(&plan,
-				field{"name", s.Now.Name, s.Wanted.Name}, field{"description", orNone(s.Now.Description), orNone(s.Wanted.Description)})
+				field{"name", inQuotes(s.Now.Name), inQuotes(s.Wanted.Name)}, field{"description", inQuotes(s.Now.Description), inQuotes(s.Wanted.Description)})
 			plan.State = s
 			return plan, nil
 		},
@@ -105,7 +106,15 @@ func givenOf(c *mcpcore.Call, names ...string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return !c.Has(n) })
 }
 
-// orNone is a text for people, where none is one too.
+// inQuotes is a text in quotes, for people, so that none is not taken for the word.
+func inQuotes(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return strconv.Quote(text)
+}
+
+// orNone is what names itself, for people, where there can be none.
 func orNone(text string) string {
 	if text == "" {
 		return "none"

@@ -38,6 +38,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		guildBlueprint(rest),
 		forumPosting(rest),
 		forumTagging(rest),
+		guildCommunityChange(rest),
 		guildExpressionChange(rest),
 		guildIncidentActionChange(rest),
 		guildProfileChange(rest),

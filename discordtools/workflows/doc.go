@@ -51,6 +51,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		messageDeletion(rest),
 		messageForwarding(rest),
 		messagePinning(rest),
+		onboardingChange(rest),
 		roleConfiguration(rest),
 		roleCreation(rest),
 		roleDeletion(rest),

@@ -51,6 +51,17 @@ func (d *Discord) ChangeGuild(id discord.GuildID, change func(*Guild)) {
 	change(&known(d.world.guilds, id).Guild)
 }
 
+// ChangeTemplate changes a guild's template.
+func (d *Discord) ChangeTemplate(of discord.GuildID, change func(*Template)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	g := known(d.world.guilds, of)
+	if g.template == nil {
+		panic(fmt.Sprintf("sandbox: guild %s has no template", of))
+	}
+	change(g.template)
+}
+
 // ChangeAutoModRule changes a rule.
 func (d *Discord) ChangeAutoModRule(in discord.GuildID, id discord.RuleID, change func(*AutoModRule)) {
 	d.mu.Lock()

@@ -45,6 +45,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		guildPrune(rest),
 		guildScaffold(rest),
 		guildSettingsChange(rest),
+		guildTemplateChange(rest),
 		inviteDeletion(rest),
 		memberModeration(rest),
 		memberRoleChange(rest),

@@ -16,14 +16,17 @@ const auditIntegrationDelete = 82
 
 var errUnknownIntegration = notFound(10005, "Unknown Integration")
 
-// Integration is an application that was added to a guild.
+// Integration is an application that was added to a guild, or an account that was
+// connected to it.
 type Integration struct {
 	ID          discord.IntegrationID
+	Type        string // "" is "discord", an application
 	Application discord.ApplicationID
 	Name        string
 	Description string
 	Bot         discord.UserID // "" when it came without a bot
 	AddedBy     discord.UserID
+	Scopes      []string // nil is what applications ask for
 }
 
 // AddIntegration adds an application to a guild. Its bot must be a user; it is
@@ -59,14 +62,14 @@ func (d *Discord) Integrations(of discord.GuildID) []Integration {
 }
 
 type integrationView struct {
-	ID          discord.IntegrationID      `json:"id"`
-	Type        string                     `json:"type"`
-	Name        string                     `json:"name"`
-	Account     accountView                `json:"account"`
-	Enabled     bool                       `json:"enabled"`
-	Application integrationApplicationView `json:"application"`
-	Scopes      []string                   `json:"scopes"`
-	User        *userView                  `json:"user,omitempty"`
+	ID          discord.IntegrationID       `json:"id"`
+	Type        string                      `json:"type"`
+	Name        string                      `json:"name"`
+	Account     accountView                 `json:"account"`
+	Enabled     bool                        `json:"enabled"`
+	Application *integrationApplicationView `json:"application,omitempty"`
+	Scopes      []string                    `json:"scopes,omitempty"`
+	User        *userView                   `json:"user,omitempty"`
 }
 
 type accountView struct {
@@ -84,14 +87,19 @@ type integrationApplicationView struct {
 }
 
 func (x *exchange) viewIntegration(i *Integration) integrationView {
-	v := integrationView{
-		ID: i.ID, Type: "discord", Name: i.Name, Account: accountView{string(i.Application), i.Name}, Enabled: true,
-		Application: integrationApplicationView{ID: i.Application, Name: i.Name, Description: i.Description},
-		Scopes:      []string{"applications.commands"},
+	v := integrationView{ID: i.ID, Type: i.Type, Name: i.Name, Account: accountView{string(i.Application), i.Name}, Enabled: true, Scopes: i.Scopes}
+	if i.Type == "" {
+		v.Type, v.Application = "discord", &integrationApplicationView{ID: i.Application, Name: i.Name, Description: i.Description}
+		if i.Scopes == nil {
+			v.Scopes = []string{"applications.commands"}
+		}
 	}
-	if i.Bot != "" {
+	if i.Bot != "" && i.Type == "" {
 		bot := x.user(i.Bot)
-		v.Application.Bot, v.Scopes = &bot, []string{"bot", "applications.commands"}
+		v.Application.Bot = &bot
+		if i.Scopes == nil {
+			v.Scopes = []string{"bot", "applications.commands"}
+		}
 	}
 	if i.AddedBy != "" {
 		by := x.user(i.AddedBy)

@@ -46,6 +46,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		guildScaffold(rest),
 		guildSettingsChange(rest),
 		guildTemplateChange(rest),
+		integrationDeletion(rest),
 		inviteDeletion(rest),
 		memberModeration(rest),
 		memberRoleChange(rest),

@@ -39,6 +39,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		forumPosting(rest),
 		forumTagging(rest),
 		guildCommunityChange(rest),
+		guildDeparture(rest),
 		guildExpressionChange(rest),
 		guildIncidentActionChange(rest),
 		guildProfileChange(rest),

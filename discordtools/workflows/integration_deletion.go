@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	routeIntegrations      = "GET /guilds/{guild_id}/integrations"
 	routeIntegrationDelete = "DELETE /guilds/{guild_id}/integrations/{integration_id}"
 	routeGuildWebhooks     = "GET /guilds/{guild_id}/webhooks"
 

@@ -72,6 +72,10 @@ func flatArgs(in *schema.Schema, acknowledge []string) (flat *schema.Schema, oth
 		if a.Name == keyArg || slices.Contains(acknowledge, a.Name) {
 			continue
 		}
+		if strings.HasPrefix(a.Name, "acknowledge") { // only some of the changes need it
+			other = append(other, a.Name)
+			continue
+		}
 		s := *a.Schema
 		switch s.Type {
 		case "string":

@@ -96,3 +96,17 @@ func (d *Discord) ChangeSticker(in discord.GuildID, id discord.StickerID, change
 	defer d.mu.Unlock()
 	change(known(known(d.world.guilds, in).stickers, id))
 }
+
+// ChangeCommand changes a command, in whichever guild it is or everywhere.
+func (d *Discord) ChangeCommand(id discord.CommandID, change func(*Command)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.world.app.commands[id]; c != nil {
+		change(c)
+	}
+	for _, g := range d.world.guilds {
+		if c := g.commands[id]; c != nil {
+			change(c)
+		}
+	}
+}

@@ -131,8 +131,12 @@ var elsewhere = map[string]string{
 // Tools that nothing here replaces, and ours that are not among the names, with
 // the reason.
 var (
-	missing = map[string]string{"get_voice_channel_status": "no route of the REST API reads it"}
-	added   = map[string]string{"audit_channel_deletion": "the readiness of a deletion, which roles have there too"}
+	missing = map[string]string{
+		"get_voice_channel_status":               "no route of the REST API reads it",
+		"list_pending_discord_interactions":      "interactions come to the application's own address or through the gateway",
+		"list_discord_interaction_continuations": "interactions come to the application's own address or through the gateway",
+	}
+	added = map[string]string{"audit_channel_deletion": "the readiness of a deletion, which roles have there too"}
 )
 
 // coming are the workflows that are still to be declared.

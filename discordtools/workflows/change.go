@@ -39,6 +39,7 @@ type change[In, State any] struct {
 	Intents              discord.Intents
 	Outranks             string
 	Crosses              bool // it may touch two guilds
+	Locked               bool // see [mcpcore.Tool]
 
 	Reads []string // the routes that are read, "GET /template"
 	Write []string // the route that is written; several where the input decides
@@ -62,7 +63,7 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 		Effect: c.Effect, Scope: c.Scope, Scopes: c.Scopes, Limits: c.Limits, Protects: c.Protects, Acknowledge: c.Acknowledge,
 		Redact: c.Redact, Rules: c.Rules, Companions: c.Companions, Audits: c.Audits, Takes: c.Takes,
 		Tool: mcpcore.Tool{
-			Needs: c.Needs, NeedsWhen: c.NeedsWhen, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Crosses: c.Crosses,
+			Needs: c.Needs, NeedsWhen: c.NeedsWhen, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Crosses: c.Crosses, Locked: c.Locked,
 			Routes: slices.Concat(c.Reads, c.Write),
 		},
 		Targets: c.Targets, Children: c.Children,
@@ -135,6 +136,7 @@ type write struct {
 	reason string // the caller's, for the audit log
 	routes []string
 	left   int
+	status int // of the last answer
 }
 
 // send sends a request of a declared route, "METHOD /template", and reads the
@@ -169,7 +171,8 @@ func (w *write) sendWith(ctx context.Context, route string, r discordtools.Reque
 		return mcpcore.NotDone(err)
 	case err != nil:
 		return err
-	case out == nil:
+	}
+	if w.status = res.Status; out == nil {
 		return nil
 	}
 	if raw, ok := out.(*json.RawMessage); ok { // whoever asks for it as it is decodes it

@@ -35,6 +35,8 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		channelPermissionOverwrite(rest),
 		componentMessage(rest),
 		embedMessage(rest),
+		globalApplicationCommandChange(rest),
+		guildApplicationCommandChange(rest),
 		guildBlueprint(rest),
 		forumPosting(rest),
 		forumTagging(rest),

@@ -57,6 +57,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		messageForwarding(rest),
 		messagePinning(rest),
 		onboardingChange(rest),
+		nativeInteractionCommand(rest),
 		roleConfiguration(rest),
 		roleCreation(rest),
 		roleDeletion(rest),

@@ -110,3 +110,10 @@ func (d *Discord) ChangeCommand(id discord.CommandID, change func(*Command)) {
 		}
 	}
 }
+
+// ChangeApplicationEmoji changes an emoji of the application.
+func (d *Discord) ChangeApplicationEmoji(id discord.EmojiID, change func(*Emoji)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(d.world.app.emojis, id))
+}

@@ -25,6 +25,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		announcementCrosspost(rest),
 		announcementSubscription(rest),
 		attachmentMessage(rest),
+		applicationEmojiChange(rest),
 		automodChange(rest),
 		bulkGuildBan(rest),
 		bulkMemberRoleChange(rest),

@@ -117,3 +117,10 @@ func (d *Discord) ChangeApplicationEmoji(id discord.EmojiID, change func(*Emoji)
 	defer d.mu.Unlock()
 	change(known(d.world.app.emojis, id))
 }
+
+// ChangeUser changes a user's account.
+func (d *Discord) ChangeUser(id discord.UserID, change func(*User)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(d.world.users, id))
+}

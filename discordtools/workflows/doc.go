@@ -27,6 +27,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		attachmentMessage(rest),
 		applicationEmojiChange(rest),
 		automodChange(rest),
+		botProfileChange(rest),
 		bulkGuildBan(rest),
 		bulkMemberRoleChange(rest),
 		channelCreation(rest),

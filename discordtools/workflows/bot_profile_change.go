@@ -1,0 +1,192 @@
+package workflows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/mcpcore"
+	"github.com/guildwarden/guildwarden/mcpcore/discord"
+)
+
+const (
+	routeMeEdit    = "PATCH /users/@me"
+	profilePicture = 8 << 20 // bytes of an avatar or a banner
+)
+
+type profileChange struct {
+	ofApplication
+	Username  string  `json:"username,omitempty" minLength:"2" maxLength:"32"`
+	Avatar    *string `json:"avatar,omitempty" jsonschema:"a data URI of png, jpeg or gif of at most 8 MiB; null for none"`
+	Banner    *string `json:"banner,omitempty" jsonschema:"as avatar"`
+	Everybody bool    `json:"acknowledgeApplicationWide" jsonschema:"true: it changes in every guild and for every user"`
+	Rationale string  `json:"rationale,omitempty" jsonschema:"why, for the person who approves it; it is neither sent nor kept" maxLength:"512"`
+}
+
+type profileState struct {
+	Application applicationSeen `json:"application"`
+	Now         profile         `json:"current"`
+	Changed     []string        `json:"changedFields"`
+	Avatar      string          `json:"avatarFile,omitempty" jsonschema:"digest of what is uploaded"`
+	Banner      string          `json:"bannerFile,omitempty" jsonschema:"digest of what is uploaded"`
+}
+
+// profile is what can be changed of the bot's account.
+type profile struct {
+	ID       discord.UserID `json:"id"`
+	Username string         `json:"username"`
+	Avatar   string         `json:"avatar,omitempty" jsonschema:"Discord's name of the picture"`
+	Banner   string         `json:"banner,omitempty" jsonschema:"Discord's name of the picture"`
+}
+
+type profilePatch struct {
+	Username string          `json:"username,omitempty"`
+	Avatar   json.RawMessage `json:"avatar,omitempty"`
+	Banner   json.RawMessage `json:"banner,omitempty"`
+}
+
+// botProfileChange changes how the bot is called and looks.
+func botProfileChange(rest discordtools.REST) mcpcore.Workflow {
+	return change[profileChange, profileState]{
+		Name: "bot-profile-change", Category: "bot-profile", Title: "Change the bot's account",
+		Doc: `Changes the bot's user name, avatar and banner, those that are given, in every guild. Discord allows it a few times
+			an hour. What is uploaded is bound by its digest; what Discord keeps of it cannot be compared.`,
+		Effect: mcpcore.Write, Scope: mcpcore.ApplicationScope,
+		Scopes:      []mcpcore.PolicyScope{theApplication("applications whose bot may be changed")},
+		Acknowledge: []string{"acknowledgeApplicationWide"}, Redact: []string{"avatar", "banner", "rationale"},
+		Rules: []mcpcore.Rule{someOf("username", "avatar", "banner"), {Check: checkBotName}},
+		Reads: applicationRoutes, Write: []string{routeMeEdit},
+		Plan: planProfile,
+		Targets: func(in profileChange, _ profileState) []mcpcore.Target {
+			return []mcpcore.Target{allOf("bot-profile", in.ApplicationID)}
+		},
+		Apply: func(ctx context.Context, w *write, in profileChange, s profileState) (done mcpcore.Written, err error) {
+			var answer profile
+			if err := w.send(ctx, routeMeEdit, nil, in.patch(s.Changed), &answer); err != nil {
+				return done, err
+			}
+			if done.ID, err = id(answer.ID); err == nil && (answer.ID != s.Application.Bot || len(in.differ(answer, s)) > 0) {
+				err = errors.New("the answer is not of the account as it was to be")
+			}
+			return done, err
+		},
+		ReadBack: func(ctx context.Context, r *reads, in profileChange, s profileState, _ mcpcore.Written) (mcpcore.Reading, error) {
+			_, now, err := r.profile(ctx, in.ApplicationID)
+			return mcpcore.Reading{Drift: in.differ(now, s)}, err
+		},
+	}.on(rest)
+}
+
+// checkBotName refuses what no user name has in it.
+//
+// Source: https://docs.discord.com/developers/resources/user#usernames-and-nicknames.
+func checkBotName(c *mcpcore.Call) *mcpcore.Issue {
+	name := strings.ToLower(strings.TrimSpace(c.Text("username")))
+	no := func(s string) bool { return strings.Contains(name, s) }
+	if name == "everyone" || name == "here" || slices.ContainsFunc([]string{"@", "#", ":", "```", "discord"}, no) || c.Has("username") && len(name) < 2 {
+		return &mcpcore.Issue{Path: "username", Message: "is too short, or has @ # : ``` or discord in it, or names everybody, which Discord refuses", Code: mcpcore.IssueRule}
+	}
+	return nil
+}
+
+func planProfile(ctx context.Context, r *reads, in profileChange) (plan mcpcore.Change[profileState], err error) {
+	var s profileState
+	if s.Application, s.Now, err = r.profile(ctx, in.ApplicationID); err != nil {
+		return plan, err
+	}
+	plan.Action = "change"
+	if in.Rationale != "" {
+		plan.Facts = mcpcore.Facts{{Name: "rationale", Value: in.Rationale}}
+	}
+	fields := []field{}
+	if r.Call.Has("username") {
+		fields = append(fields, field{"username", s.Now.Username, strings.TrimSpace(in.Username)})
+	}
+	for _, image := range []struct {
+		name, now string
+		given     *string
+		file      *string
+	}{{"avatar", s.Now.Avatar, in.Avatar, &s.Avatar}, {"banner", s.Now.Banner, in.Banner, &s.Banner}} {
+		if !r.Call.Has(image.name) {
+			continue
+		}
+		wanted := "none"
+		if image.given != nil {
+			data, err := picture(*image.given, profilePicture, "image/png", "image/jpeg", "image/gif")
+			if err != nil {
+				return plan, err
+			}
+			*image.file = digest(data)
+			wanted = *image.file
+		}
+		fields = append(fields, field{image.name, orNone(image.now), wanted})
+	}
+	s.Changed = setting(&plan, fields...)
+	plan.Risks, plan.State = []string{"application-wide"}, s
+	return plan, nil
+}
+
+// profile reads the application's bot.
+func (r *reads) profile(ctx context.Context, of discord.ApplicationID) (app applicationSeen, p profile, err error) {
+	if app, _, err = r.application(ctx, of); err != nil {
+		return app, p, err
+	}
+	if err := r.get(ctx, routeMe, nil, &p); err != nil {
+		return app, p, err
+	}
+	if p.ID != app.Bot || p.Username == "" {
+		return app, p, incomplete("the bot's account")
+	}
+	return app, p, nil
+}
+
+// differ are the fields in which the account is not as it was to be. Of a picture
+// it can only be said whether there is one.
+func (in profileChange) differ(now profile, s profileState) (d drift) {
+	want := s.Now.Username
+	if in.Username != "" {
+		want = strings.TrimSpace(in.Username)
+	}
+	d.unless(now.Username == want, "username")
+	same := func(now, before, file, name string) bool {
+		if !slices.Contains(s.Changed, name) {
+			return now == before
+		}
+		return (now != "") == (file != "")
+	}
+	d.unless(same(now.Avatar, s.Now.Avatar, s.Avatar, "avatar"), "avatar")
+	d.unless(same(now.Banner, s.Now.Banner, s.Banner, "banner"), "banner")
+	return d
+}
+
+func (in profileChange) patch(changed []string) (p profilePatch) {
+	for _, name := range changed {
+		switch name {
+		case "username":
+			p.Username = strings.TrimSpace(in.Username)
+		case "avatar":
+			p.Avatar = textOrNull(in.Avatar)
+		case "banner":
+			p.Banner = textOrNull(in.Banner)
+		}
+	}
+	return p
+}
+
+// textOrNull is a text in JSON.
+func textOrNull(s *string) json.RawMessage {
+	if s == nil {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(compact(*s))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

@@ -144,7 +144,6 @@ var coming = []string{
 	"application-emoji-change",
 	"application-entitlement-consumption",
 	"application-intent-enablement",
-	"application-role-connection-metadata-change",
 	"application-test-entitlement-change",
 	"bot-profile-change",
 	"channel-cloning",

@@ -26,6 +26,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		announcementSubscription(rest),
 		attachmentMessage(rest),
 		applicationEmojiChange(rest),
+		applicationRoleConnectionMetadataChange(rest),
 		automodChange(rest),
 		botProfileChange(rest),
 		bulkGuildBan(rest),

@@ -96,6 +96,21 @@ func (c *Call) Protected(user string) error {
 // ProtectedUsers are the users whom the operator's policy protects.
 func (c *Call) ProtectedUsers() []string { return slices.Clone(c.deps.Permits.Protected) }
 
+// Receipt is what is kept of an earlier operation of the call's workflow, by the
+// operation key that it was executed with: for a Plan that undoes what the workflow
+// did. It is [ErrReceiptMissing] when there is none.
+func (c *Call) Receipt(ctx context.Context, operationKey string) (Receipt, error) {
+	f := c.tool.flow()
+	if f == nil || c.deps.Operations == nil {
+		return Receipt{}, ErrReceiptMissing
+	}
+	r, err := c.deps.Operations.Receipt(ctx, f.name, HashKey(operationKey))
+	if err != nil && !errors.Is(err, ErrReceiptMissing) {
+		return Receipt{}, c.noOperations(ctx, err)
+	}
+	return r, err
+}
+
 // Limit is the bound of that name for the call's workflow: the policy's, or the
 // declaration's default. 0 for a name that the workflow does not declare.
 func (c *Call) Limit(name string) int {

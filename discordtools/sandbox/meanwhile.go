@@ -124,3 +124,10 @@ func (d *Discord) ChangeUser(id discord.UserID, change func(*User)) {
 	defer d.mu.Unlock()
 	change(known(d.world.users, id))
 }
+
+// ChangeEntitlement changes what somebody has of the application's offers.
+func (d *Discord) ChangeEntitlement(id discord.EntitlementID, change func(*Entitlement)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(d.world.app.entitlements, id))
+}

@@ -42,6 +42,10 @@ type scene struct {
 	// Base is where another process serves the world; "" for one of its own.
 	Base string
 
+	// Ledger stands before the ledger of operations, to know what happened before; nil
+	// for nothing.
+	Ledger func(mcpcore.OperationLedger) mcpcore.OperationLedger
+
 	Protected []string // users whom the policy of [scene.once] protects
 
 	Clock  func() time.Time         // of the demo world; nil is always at
@@ -95,6 +99,9 @@ func (s scene) world(t *testing.T) *operationtest.World {
 			rest, err := discordtools.NewClient(session, discordtools.ClientOptions{Base: s.Base})
 			if err != nil {
 				return nil, err
+			}
+			if s.Ledger != nil {
+				u.Operations = s.Ledger(u.Operations)
 			}
 			return discordtools.BuildServer(discordtools.Deps{
 				REST: s.between(rest), Config: discordtools.Config{Armed: u.Armed, ExpectedBot: sandbox.BotID},

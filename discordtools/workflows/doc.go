@@ -27,6 +27,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		attachmentMessage(rest),
 		applicationEmojiChange(rest),
 		applicationEntitlementConsumption(rest),
+		applicationIntentEnablement(rest),
 		applicationRoleConnectionMetadataChange(rest),
 		applicationTestEntitlementChange(rest),
 		automodChange(rest),

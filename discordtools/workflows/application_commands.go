@@ -158,14 +158,17 @@ func (r *reads) planCommand(ctx context.Context, set commandSet, in commandChang
 		}
 		s.ID, s.Now, s.Version = now.ID, &now.commandDefinition, now.Version
 	}
-	shown := s.Now
 	if in.Action != "delete" {
-		s.Wanted, shown = &in.Command, &in.Command
+		s.Wanted = &in.Command
 		if err := s.fits(all, in.ID, flags); err != nil {
 			return plan, err
 		}
 	}
 	s.Resets = in.Action == "delete" || s.Now != nil && s.Now.Name != s.Wanted.Name
+	shown := s.Now
+	if shown == nil {
+		shown = s.Wanted
+	}
 	kind := commandKinds[shown.Type]
 	if s.Limit = kind.most; s.Guild != nil {
 		if err := r.commandGrants(ctx, in.ID, &s); err != nil {
@@ -183,7 +186,7 @@ func (r *reads) planCommand(ctx context.Context, set commandSet, in commandChang
 		if _, err := joining[commandState, discord.CommandID](&plan, kind.name+"s", nil, s.Count, s.Limit); err != nil {
 			return plan, err
 		}
-		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: "description", Value: shown.Description}, mcpcore.Fact{Name: "options", Value: shown.optionNames()})
+		plan.Facts = append(plan.Facts, shown.facts()...)
 	case "update":
 		s.Changed = setting(&plan, s.Now.fields(*s.Wanted)...)
 	default:
@@ -208,7 +211,7 @@ func (s *commandState) resetWarning() string {
 	if s.Guild == nil {
 		return "Who may use the command is forgotten in every guild; in which guilds something was said of it cannot be told."
 	}
-	return fmt.Sprintf("Who may use the command is forgotten: %d roles, members and channels were named.", s.Grants)
+	return fmt.Sprintf("Who may use the command is forgotten; so many roles, members and channels were named: %d.", s.Grants)
 }
 
 // fits checks the wanted command against those that are there.

@@ -155,7 +155,7 @@ func planAppEmoji(ctx context.Context, r *reads, in appEmojiChange) (plan mcpcor
 		}
 		s.File = digest(data)
 	case "rename":
-		setting(&plan, field{"name", s.Now.Name, in.Name})
+		setting(&plan, field{"emoji", ":" + s.Now.Name + ":", ":" + in.Name + ":"})
 	default:
 		plan.Facts, plan.Risks = mcpcore.Facts{{Name: "emoji", Value: ":" + s.Now.Name + ":"}}, []string{"irreversible", "global"}
 		plan.Warnings = []string{"Where it was used cannot be told."}

@@ -45,36 +45,7 @@ func applicationEntitlementConsumption(rest discordtools.REST) mcpcore.Workflow 
 		},
 		Acknowledge: []string{"acknowledgeFulfilment", "acknowledgeIrreversible"}, Redact: []string{"fulfilmentReference"},
 		Reads: append(slices.Clone(applicationRoutes), routeSKUs, routeEntitlement), Write: []string{routeConsume},
-		Plan: func(ctx context.Context, r *reads, in consumption) (plan mcpcore.Change[consumptionState], err error) {
-			s := consumptionState{Fulfilment: digest([]byte("fulfilment\x00" + in.Reference))}
-			if s.Application, _, err = r.application(ctx, in.ApplicationID); err != nil {
-				return plan, err
-			}
-			if s.SKU, s.Catalogue, err = r.sku(ctx, in.ofApplication, in.SKUID); err != nil {
-				return plan, err
-			}
-			if s.SKU.Type != skuConsumable {
-				return plan, refused("not-consumable", "%s is not used up", in.SKUID)
-			}
-			if s.Entitlement, err = r.entitlement(ctx, in.ofApplication, in.EntitlementID); err != nil {
-				return plan, err
-			}
-			if e := s.Entitlement; e.SKU != in.SKUID || !e.belongs("", in.UserID) {
-				return plan, refused("other-entitlement", "%s is not what %s has of %s", in.EntitlementID, in.UserID, in.SKUID)
-			}
-			plan = mcpcore.Change[consumptionState]{
-				Action: "consume", State: s, Risks: []string{"irreversible"},
-				Facts: mcpcore.Facts{
-					{Name: "offer", Value: s.SKU.Name}, {Name: "buyer", Value: string(in.UserID)}, {Name: "purchase", Value: string(in.EntitlementID)}, {Name: "fulfilment", Value: s.Fulfilment},
-				},
-				Warnings: []string{"Whether the buyer got what they paid for cannot be seen."},
-			}
-			if s.Entitlement.Consumed {
-				nothing(&plan)
-				return plan, nil
-			}
-			return plan, s.Entitlement.active(time.Now())
-		},
+		Plan: planConsumption,
 		Targets: func(in consumption, _ consumptionState) []mcpcore.Target {
 			return []mcpcore.Target{allOf("entitlements", in.ApplicationID)}
 		},
@@ -97,4 +68,35 @@ func applicationEntitlementConsumption(rest discordtools.REST) mcpcore.Workflow 
 			return mcpcore.Reading{Drift: d}, nil
 		},
 	}.on(rest)
+}
+
+func planConsumption(ctx context.Context, r *reads, in consumption) (plan mcpcore.Change[consumptionState], err error) {
+	s := consumptionState{Fulfilment: digest([]byte("fulfilment\x00" + in.Reference))}
+	if s.Application, _, err = r.application(ctx, in.ApplicationID); err != nil {
+		return plan, err
+	}
+	if s.SKU, s.Catalogue, err = r.sku(ctx, in.ofApplication, in.SKUID); err != nil {
+		return plan, err
+	}
+	if s.SKU.Type != skuConsumable {
+		return plan, refused("not-consumable", "%s is not used up", in.SKUID)
+	}
+	if s.Entitlement, err = r.entitlement(ctx, in.ofApplication, in.EntitlementID); err != nil {
+		return plan, err
+	}
+	if e := s.Entitlement; e.SKU != in.SKUID || !e.belongs("", in.UserID) {
+		return plan, refused("other-entitlement", "%s is not what %s has of %s", in.EntitlementID, in.UserID, in.SKUID)
+	}
+	plan = mcpcore.Change[consumptionState]{
+		Action: "consume", State: s, Risks: []string{"irreversible"},
+		Facts: mcpcore.Facts{
+			{Name: "offer", Value: s.SKU.Name}, {Name: "buyer", Value: string(in.UserID)}, {Name: "purchase", Value: string(in.EntitlementID)}, {Name: "fulfilment", Value: s.Fulfilment},
+		},
+		Warnings: []string{"Whether the buyer got what they paid for cannot be seen."},
+	}
+	if s.Entitlement.Consumed {
+		nothing(&plan)
+		return plan, nil
+	}
+	return plan, s.Entitlement.active(time.Now())
 }

@@ -98,9 +98,6 @@ func planProfile(ctx context.Context, r *reads, in profileChange) (plan mcpcore.
 		return plan, err
 	}
 	plan.Action = "change"
-	if in.Rationale != "" {
-		plan.Facts = mcpcore.Facts{{Name: "rationale", Value: in.Rationale}}
-	}
 	fields := []field{}
 	if r.Call.Has("username") {
 		fields = append(fields, field{"username", s.Now.Username, strings.TrimSpace(in.Username)})
@@ -125,7 +122,11 @@ func planProfile(ctx context.Context, r *reads, in profileChange) (plan mcpcore.
 		fields = append(fields, field{image.name, orNone(image.now), wanted})
 	}
 	s.Changed = setting(&plan, fields...)
+	if in.Rationale != "" {
+		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: "rationale", Value: in.Rationale})
+	}
 	plan.Risks, plan.State = []string{"application-wide"}, s
+	plan.Warnings = []string{"It is so in every guild at once. Discord allows few changes of a user name in an hour."}
 	return plan, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
@@ -192,10 +193,6 @@ func (c commandDefinition) fields(other commandDefinition) []field {
 }
 
 func (c commandDefinition) named() []field {
-	needs := "everyone"
-	if c.Needs != nil {
-		needs = string(*c.Needs)
-	}
 	list := func(v any, n int) string {
 		if n == 0 {
 			return "none"
@@ -208,7 +205,7 @@ func (c commandDefinition) named() []field {
 		{Name: "description", Now: c.Description},
 		{Name: "description_localizations", Now: list(c.Descriptions, len(c.Descriptions))},
 		{Name: "options", Now: list(c.Options, len(c.Options))},
-		{Name: "default_member_permissions", Now: needs},
+		{Name: "default_member_permissions", Now: c.users()},
 		{Name: "nsfw", Now: compact(c.NSFW)},
 		{Name: "integration_types", Now: list(c.Installs, len(c.Installs))},
 		{Name: "contexts", Now: list(c.Contexts, len(c.Contexts))},
@@ -216,12 +213,45 @@ func (c commandDefinition) named() []field {
 	}
 }
 
-func (c *commandDefinition) optionNames() string {
+// facts are what a person sees of a new command.
+func (c *commandDefinition) facts() mcpcore.Facts {
 	names := make([]string, len(c.Options))
 	for i, o := range c.Options {
 		names[i] = o.Name
 	}
-	return strings.Join(names, ", ")
+	facts := mcpcore.Facts{
+		{Name: "description", Value: orNone(c.Description)}, {Name: "options", Value: orNone(strings.Join(names, ", "))}, {Name: "who may use it at first", Value: c.users()},
+	}
+	if len(c.Installs) > 0 {
+		facts = append(facts,
+			mcpcore.Fact{Name: "for what is installed in", Value: inWords(c.Installs, "guilds", "users' accounts")},
+			mcpcore.Fact{Name: "to be used in", Value: inWords(c.Contexts, "guilds", "the bot's direct messages", "other direct messages")})
+	}
+	return facts
+}
+
+// users says who may use the command where nobody said otherwise.
+func (c *commandDefinition) users() string {
+	if c.Needs == nil {
+		return "everyone"
+	}
+	set, err := c.Needs.Bits()
+	if err != nil {
+		return string(*c.Needs)
+	}
+	if set == (discord.Bits{}) {
+		return "administrators alone"
+	}
+	return "who has " + strings.Join(set.Names(), ", ")
+}
+
+// inWords names the numbers of a list.
+func inWords(all []int, words ...string) string {
+	named := make([]string, len(all))
+	for i, n := range all {
+		named[i] = words[n]
+	}
+	return strings.Join(named, ", ")
 }
 
 // commandBody is a whole command as it is sent: what it does not have is said.

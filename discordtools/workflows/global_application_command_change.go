@@ -42,6 +42,7 @@ func globalApplicationCommandChange(rest discordtools.REST) mcpcore.Workflow {
 				return plan, refused("permission-reset", "acknowledgePermissionReset must be true: who may use the command is forgotten in every guild")
 			}
 			plan.Risks = append(plan.Risks, "global-exposure")
+			plan.Warnings = append(plan.Warnings, "It is so for every guild and user of the application at once.")
 			return plan, nil
 		},
 		Targets: func(in globalCommandChange, _ commandState) []mcpcore.Target {

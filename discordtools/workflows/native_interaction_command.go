@@ -48,7 +48,9 @@ func nativeInteractionCommand(rest discordtools.REST) mcpcore.Workflow {
 				nothing(&plan)
 				return plan, nil
 			}
-			return r.planCommand(ctx, guildCommands, in.as(found), s, flags)
+			plan, err = r.planCommand(ctx, guildCommands, in.as(found), s, flags)
+			plan.Action = in.Action
+			return plan, err
 		},
 		Targets: func(in nativeCommandChange, _ commandState) []mcpcore.Target {
 			return []mcpcore.Target{all("application-commands", in.GuildID)}

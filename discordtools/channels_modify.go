@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/guildwarden/guildwarden/internal/emoji"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -179,5 +180,5 @@ func stated[T ~string](want json.RawMessage, have *T) bool {
 	if have != nil {
 		is = *have
 	}
-	return plain(string(text)) == plain(string(is))
+	return emoji.Plain(string(text)) == emoji.Plain(string(is))
 }

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/guildwarden/guildwarden/internal/emoji"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -21,7 +21,7 @@ type form struct {
 
 // forms are the values of the tag as.
 var forms = map[string]form{
-	"emoji":    {readEmoji},
+	"emoji":    {emoji.Read},
 	"image":    {readImage},
 	"invite":   {readInvite},
 	"moment":   {readMoment},
@@ -59,67 +59,6 @@ func (p placed) rule() mcpcore.Rule {
 		}
 		return nil
 	}}
-}
-
-var (
-	customEmoji = regexp.MustCompile(`^(?:<a?:)?([A-Za-z0-9_]{1,32}):([0-9]{17,20})>?$`)
-	errEmoji    = errors.New("must be one unicode emoji such as 👍, or a custom one as name:id; take the id from emojis_list_guild")
-)
-
-// readEmoji accepts a unicode emoji, name:id, and the form of a mention. A bare
-// id and a :shortcode: do not say which emoji is meant.
-func readEmoji(s string) (string, error) {
-	if m := customEmoji.FindStringSubmatch(s); m != nil && strings.HasPrefix(s, "<") == strings.HasSuffix(s, ">") && discord.CheckID(m[2]) == nil {
-		return m[1] + ":" + m[2], nil
-	}
-	if len(s) > 64 || !isEmoji(s) {
-		return "", errEmoji
-	}
-	return s, nil
-}
-
-// isEmoji reports whether s is one emoji as Unicode composes them: a symbol, a
-// keycap, a flag, each with what modifies it, or several linked by joiners.
-//
-// Source: https://www.unicode.org/reports/tr51/#EBNF_and_Regex.
-func isEmoji(s string) bool {
-	const joiner, selector, keycap = '\u200D', '\uFE0F', '\u20E3'
-	for {
-		r, size := utf8.DecodeRuneInString(s)
-		s = s[size:]
-		switch next, width := utf8.DecodeRuneInString(s); {
-		case r >= '0' && r <= '9' || r == '#' || r == '*':
-			s = strings.TrimPrefix(s, string(selector))
-			return s == string(keycap)
-		case isRegion(r):
-			return isRegion(next) && len(s) == width
-		case !isSymbol(r):
-			return false
-		}
-		s = strings.TrimLeftFunc(s, func(r rune) bool { return r == selector || r >= 0x1F3FB && r <= 0x1F3FF })
-		if tags, tagged := strings.CutSuffix(s, "\U000E007F"); tagged { // those of a regional flag
-			return tags != "" && strings.TrimLeftFunc(tags, func(r rune) bool { return r >= 0xE0020 && r <= 0xE007E }) == ""
-		}
-		if s == "" {
-			return true
-		}
-		var linked bool
-		if s, linked = strings.CutPrefix(s, string(joiner)); !linked {
-			return false
-		}
-	}
-}
-
-func isRegion(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
-
-// isSymbol reports whether emoji can begin with r: the blocks that hold them,
-// so that emoji newer than this code pass.
-func isSymbol(r rune) bool {
-	switch {
-	case r >= 0x1F000 && r <= 0x1FAFF, r >= 0x2190 && r <= 0x21FF, r >= 0x2300 && r <= 0x27BF, r >= 0x2900 && r <= 0x297F, r >= 0x2B00 && r <= 0x2BFF:
-		return true
-	}
-	return strings.ContainsRune("©®‼⁉™ℹ〰〽㊗㊙", r)
 }
 
 var inviteCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)

@@ -7,35 +7,6 @@ import (
 	"testing"
 )
 
-func TestReadEmoji(t *testing.T) {
-	t.Parallel()
-	const id = "760000000000000001"
-	for _, s := range []string{
-		"👍", "👍🏿", "☝🏽", "☝️🏽", "1️⃣", "0⃣", "#️⃣", "*️⃣", "❤", "❤️", "❤️‍🔥", "👨‍👩‍👧‍👦", "👩🏻‍❤️‍💋‍👨🏿", "🏳️‍🌈", "🏴‍☠️", "🇫🇮", "🏴󠁧󠁢󠁳󠁣󠁴󠁿",
-		"©️", "™", "ℹ️", "‼️", "〰️", "㊗️", "Ⓜ️", "▶️", "⌚", "↔️", "⤴️", "⭐", "🫨", "🀄", "🅰️",
-	} {
-		if got, err := readEmoji(s); got != s || err != nil {
-			t.Errorf("%q reads as %q, %v", s, got, err)
-		}
-	}
-	for s, want := range map[string]string{
-		"party:" + id: "party:" + id, "<:party:" + id + ">": "party:" + id, "<a:party:" + id + ">": "party:" + id, "_1:" + id: "_1:" + id,
-	} {
-		if got, err := readEmoji(s); got != want || err != nil {
-			t.Errorf("%q reads as %q, %v", s, got, err)
-		}
-	}
-	for _, s := range []string{
-		"", " ", id, ":party:", "party", "party:", ":" + id, "party:1", "party:" + id + "0000", "party:99999999999999999999", "<party:" + id + ">", "<b:party:" + id + ">",
-		"<:party:" + id, "party:" + id + ">", "par ty:" + id, "pärty:" + id, "party/:" + id, "party:" + id + "/@me", "👍 ", " 👍", "👍👍", "👍/", "👍%", "👍a", "a👍", "1", "12️⃣",
-		"1️⃣1️⃣", "1️", "🇫", "🇫🇮🇫", "🇫👍", "\u200d", "👍\u200d", "\u200d👍", "️", "⃣", "🏴\U000E0067", "é", "日", "я", "@me", ".", "..", "\xff", "👍\xff", "%F0%9F%91%8D",
-	} {
-		if got, err := readEmoji(s); err == nil {
-			t.Errorf("%q reads as %q", s, got)
-		}
-	}
-}
-
 func TestDecodeDataURI(t *testing.T) {
 	t.Parallel()
 	all := make([]byte, 256)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/guildwarden/guildwarden/internal/emoji"
 	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -147,7 +148,7 @@ func clearReactions(ctx context.Context, a *api, in reactionsClear) (v reactions
 		return v, err
 	}
 	v.Scope = "emoji"
-	name, err := readEmoji(in.Emoji)
+	name, err := emoji.Read(in.Emoji)
 	if err != nil {
 		return v, err
 	}
@@ -160,15 +161,14 @@ func reactionFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	var only emoji
-	if s, err := readEmoji(a.call.Text("emoji")); err == nil {
-		name, id, _ := strings.Cut(s, ":")
-		only = emoji{discord.EmojiID(id), name}
+	var only emoji.Emoji
+	if s, err := emoji.Read(a.call.Text("emoji")); err == nil {
+		only = emoji.Of(s)
 	}
 	var parts []string
 	all := 0
 	for _, r := range m.Reactions {
-		if only.Name == "" || only.same(emoji{r.EmojiID, r.EmojiName}) {
+		if only.Name == "" || only.Same(emoji.Emoji{ID: r.EmojiID, Name: r.EmojiName}) {
 			parts = append(parts, fmt.Sprintf("%d × %s", r.Count, r.EmojiName))
 			all += r.Count
 		}
@@ -178,21 +178,3 @@ func reactionFacts(ctx context.Context, a *api) (mcpcore.Facts, error) {
 		{Name: "reactions that will go", Value: strconv.Itoa(all)}, {Name: "emojis", Value: strings.Join(parts, ", ")},
 	}, nil
 }
-
-// emoji is an emoji as Discord refers to it.
-type emoji struct {
-	ID   discord.EmojiID
-	Name string
-}
-
-// same compares custom emojis by id, others without variation selectors, which
-// Discord leaves out at will.
-func (e emoji) same(other emoji) bool {
-	if e.ID != "" || other.ID != "" {
-		return e.ID == other.ID
-	}
-	return plain(e.Name) == plain(other.Name)
-}
-
-// plain is an emoji without the selector of its coloured form.
-func plain(s string) string { return strings.ReplaceAll(s, "\uFE0F", "") }

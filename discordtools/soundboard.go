@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/guildwarden/guildwarden/internal/emoji"
 	"github.com/guildwarden/guildwarden/internal/fence"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
@@ -132,7 +133,7 @@ var soundEmoji = mcpcore.Rule{Check: func(call *mcpcore.Call) *mcpcore.Issue {
 	switch {
 	case name != "" && call.Text("emoji_id") != "":
 		return contradiction("emoji_name", "excludes emoji_id; a sound has one emoji")
-	case name != "" && !isEmoji(name):
+	case name != "" && !emoji.Is(name):
 		return &mcpcore.Issue{Path: "emoji_name", Message: "must be one unicode emoji such as 🦆; for a custom one give emoji_id", Code: mcpcore.IssueFormat}
 	}
 	return nil

@@ -165,8 +165,6 @@ var coming = []string{
 	"member-voice-change",
 	"native-interaction-command",
 	"onboarding-change",
-	"poll-creation",
-	"poll-end",
 	"reaction-moderation",
 	"stage-instance-change",
 	"voice-channel-status-change",

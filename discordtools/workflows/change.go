@@ -71,7 +71,7 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 			return c.Plan(ctx, reading(call), in)
 		},
 		Apply: func(ctx context.Context, call *mcpcore.Call, in In, s State) (mcpcore.Written, error) {
-			w := &write{rest: rest, reason: call.Text("auditReason"), routes: c.Write, left: 1}
+			w := &write{rest: rest, reason: call.Text("auditReason"), routes: c.Write, left: 1, nonce: nonce(call.Text("operationKey"))}
 			if c.Writes != nil {
 				w.left = c.Writes(in, s)
 			}
@@ -136,7 +136,15 @@ type write struct {
 	reason string // the caller's, for the audit log
 	routes []string
 	left   int
-	status int // of the last answer
+	status int    // of the last answer
+	nonce  string // the operation's, for what Discord posts once for each
+}
+
+// nonce is what tells Discord that two posts are one: the same for the same
+// operation key. Discord takes 25 characters.
+func nonce(key string) string {
+	_, sum, _ := strings.Cut(string(mcpcore.HashKey(key)), ":")
+	return sum[:25]
 }
 
 // send sends a request of a declared route, "METHOD /template", and reads the

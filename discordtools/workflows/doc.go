@@ -64,6 +64,8 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		messagePinning(rest),
 		onboardingChange(rest),
 		nativeInteractionCommand(rest),
+		pollCreation(rest),
+		pollEnding(rest),
 		roleConfiguration(rest),
 		roleCreation(rest),
 		roleDeletion(rest),

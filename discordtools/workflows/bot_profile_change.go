@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	routeMeEdit    = "PATCH /users/@me"
-	profilePicture = 8 << 20 // bytes of an avatar or a banner
+	routeMeEdit = "PATCH /users/@me"
+	botPicture  = 8 << 20 // bytes of an avatar or a banner
 )
 
-type profileChange struct {
+type botProfileEdit struct {
 	ofApplication
 	Username  string  `json:"username,omitempty" minLength:"2" maxLength:"32"`
 	Avatar    *string `json:"avatar,omitempty" jsonschema:"a data URI of png, jpeg or gif of at most 8 MiB; null for none"`
@@ -26,23 +26,23 @@ type profileChange struct {
 	Rationale string  `json:"rationale,omitempty" jsonschema:"why, for the person who approves it; it is neither sent nor kept" maxLength:"512"`
 }
 
-type profileState struct {
+type botProfileState struct {
 	Application applicationSeen `json:"application"`
-	Now         profile         `json:"current"`
+	Now         botProfile      `json:"current"`
 	Changed     []string        `json:"changedFields"`
 	Avatar      string          `json:"avatarFile,omitempty" jsonschema:"digest of what is uploaded"`
 	Banner      string          `json:"bannerFile,omitempty" jsonschema:"digest of what is uploaded"`
 }
 
-// profile is what can be changed of the bot's account.
-type profile struct {
+// botProfile is what can be changed of the bot's account.
+type botProfile struct {
 	ID       discord.UserID `json:"id"`
 	Username string         `json:"username"`
 	Avatar   string         `json:"avatar,omitempty" jsonschema:"Discord's name of the picture"`
 	Banner   string         `json:"banner,omitempty" jsonschema:"Discord's name of the picture"`
 }
 
-type profilePatch struct {
+type botProfilePatch struct {
 	Username string          `json:"username,omitempty"`
 	Avatar   json.RawMessage `json:"avatar,omitempty"`
 	Banner   json.RawMessage `json:"banner,omitempty"`
@@ -50,7 +50,7 @@ type profilePatch struct {
 
 // botProfileChange changes how the bot is called and looks.
 func botProfileChange(rest discordtools.REST) mcpcore.Workflow {
-	return change[profileChange, profileState]{
+	return change[botProfileEdit, botProfileState]{
 		Name: "bot-profile-change", Category: "bot-profile", Title: "Change the bot's account",
 		Doc: `Changes the bot's user name, avatar and banner, those that are given, in every guild. Discord allows it a few times
 			an hour. What is uploaded is bound by its digest; what Discord keeps of it cannot be compared.`,
@@ -60,11 +60,11 @@ func botProfileChange(rest discordtools.REST) mcpcore.Workflow {
 		Rules: []mcpcore.Rule{someOf("username", "avatar", "banner"), {Check: checkBotName}},
 		Reads: applicationRoutes, Write: []string{routeMeEdit},
 		Plan: planProfile,
-		Targets: func(in profileChange, _ profileState) []mcpcore.Target {
+		Targets: func(in botProfileEdit, _ botProfileState) []mcpcore.Target {
 			return []mcpcore.Target{allOf("bot-profile", in.ApplicationID)}
 		},
-		Apply: func(ctx context.Context, w *write, in profileChange, s profileState) (done mcpcore.Written, err error) {
-			var answer profile
+		Apply: func(ctx context.Context, w *write, in botProfileEdit, s botProfileState) (done mcpcore.Written, err error) {
+			var answer botProfile
 			if err := w.send(ctx, routeMeEdit, nil, in.patch(s.Changed), &answer); err != nil {
 				return done, err
 			}
@@ -73,8 +73,8 @@ func botProfileChange(rest discordtools.REST) mcpcore.Workflow {
 			}
 			return done, err
 		},
-		ReadBack: func(ctx context.Context, r *reads, in profileChange, s profileState, _ mcpcore.Written) (mcpcore.Reading, error) {
-			_, now, err := r.profile(ctx, in.ApplicationID)
+		ReadBack: func(ctx context.Context, r *reads, in botProfileEdit, s botProfileState, _ mcpcore.Written) (mcpcore.Reading, error) {
+			_, now, err := r.botProfile(ctx, in.ApplicationID)
 			return mcpcore.Reading{Drift: in.differ(now, s)}, err
 		},
 	}.on(rest)
@@ -92,9 +92,9 @@ func checkBotName(c *mcpcore.Call) *mcpcore.Issue {
 	return nil
 }
 
-func planProfile(ctx context.Context, r *reads, in profileChange) (plan mcpcore.Change[profileState], err error) {
-	var s profileState
-	if s.Application, s.Now, err = r.profile(ctx, in.ApplicationID); err != nil {
+func planProfile(ctx context.Context, r *reads, in botProfileEdit) (plan mcpcore.Change[botProfileState], err error) {
+	var s botProfileState
+	if s.Application, s.Now, err = r.botProfile(ctx, in.ApplicationID); err != nil {
 		return plan, err
 	}
 	plan.Action = "change"
@@ -112,7 +112,7 @@ func planProfile(ctx context.Context, r *reads, in profileChange) (plan mcpcore.
 		}
 		wanted := "none"
 		if image.given != nil {
-			data, err := picture(*image.given, profilePicture, "image/png", "image/jpeg", "image/gif")
+			data, err := picture(*image.given, botPicture, "image/png", "image/jpeg", "image/gif")
 			if err != nil {
 				return plan, err
 			}
@@ -130,8 +130,8 @@ func planProfile(ctx context.Context, r *reads, in profileChange) (plan mcpcore.
 	return plan, nil
 }
 
-// profile reads the application's bot.
-func (r *reads) profile(ctx context.Context, of discord.ApplicationID) (app applicationSeen, p profile, err error) {
+// botProfile reads the application's bot.
+func (r *reads) botProfile(ctx context.Context, of discord.ApplicationID) (app applicationSeen, p botProfile, err error) {
 	if app, _, err = r.application(ctx, of); err != nil {
 		return app, p, err
 	}
@@ -146,7 +146,7 @@ func (r *reads) profile(ctx context.Context, of discord.ApplicationID) (app appl
 
 // differ are the fields in which the account is not as it was to be. Of a picture
 // it can only be said whether there is one.
-func (in profileChange) differ(now profile, s profileState) (d drift) {
+func (in botProfileEdit) differ(now botProfile, s botProfileState) (d drift) {
 	want := s.Now.Username
 	if in.Username != "" {
 		want = strings.TrimSpace(in.Username)
@@ -163,7 +163,7 @@ func (in profileChange) differ(now profile, s profileState) (d drift) {
 	return d
 }
 
-func (in profileChange) patch(changed []string) (p profilePatch) {
+func (in botProfileEdit) patch(changed []string) (p botProfilePatch) {
 	for _, name := range changed {
 		switch name {
 		case "username":
@@ -183,11 +183,4 @@ func textOrNull(s *string) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return json.RawMessage(compact(*s))
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }

@@ -165,7 +165,6 @@ var coming = []string{
 	"member-voice-change",
 	"native-interaction-command",
 	"onboarding-change",
-	"reaction-moderation",
 	"stage-instance-change",
 	"voice-channel-status-change",
 	"welcome-screen-change",

@@ -66,6 +66,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		nativeInteractionCommand(rest),
 		pollCreation(rest),
 		pollEnding(rest),
+		reactionModeration(rest),
 		roleConfiguration(rest),
 		roleCreation(rest),
 		roleDeletion(rest),

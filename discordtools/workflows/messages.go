@@ -99,6 +99,14 @@ func (p *place) needs(all discord.Permissions) error {
 	return lacks(p.may, all, "the channel")
 }
 
+// reading is what it takes to read the messages there.
+func (p *place) reading() discord.Permissions {
+	if p.kind == discord.GuildVoice || p.kind == discord.GuildStageVoice {
+		return discord.ViewChannel | discord.ReadMessageHistory | discord.Connect
+	}
+	return discord.ViewChannel | discord.ReadMessageHistory
+}
+
 // message is a message as Discord tells it, as far as a plan may depend on it.
 // Addresses of attachments expire, and are left out.
 type message struct {

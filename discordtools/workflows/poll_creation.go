@@ -87,7 +87,7 @@ func pollCreation(rest discordtools.REST) mcpcore.Workflow {
 				plan.Facts = append(plan.Facts, mcpcore.Fact{Name: fmt.Sprintf("answer %d", i+1), Value: a.text()})
 			}
 			plan.Facts = append(plan.Facts, mcpcore.Fact{Name: "open for hours", Value: strconv.Itoa(in.Hours)}, mcpcore.Fact{Name: "several answers", Value: strconv.FormatBool(in.Multi)})
-			return plan, at.takes(at.pollNeeds() | discord.SendPolls)
+			return plan, at.takes(at.reading() | discord.SendPolls)
 		},
 		Targets: func(in pollCreate, _ pollCreateState) []mcpcore.Target {
 			return []mcpcore.Target{theChannel(in.ChannelID)}

@@ -43,7 +43,7 @@ func pollEnding(rest discordtools.REST) mcpcore.Workflow {
 			if err != nil {
 				return plan, err
 			}
-			if err := at.needs(at.pollNeeds() | discord.ManageMessages); err != nil {
+			if err := at.needs(at.reading() | discord.ManageMessages); err != nil {
 				return plan, err
 			}
 			p, err := r.ownPoll(ctx, in.ChannelID, in.MessageID, at.bot.Bot)

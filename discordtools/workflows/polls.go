@@ -106,14 +106,6 @@ func (a pollAnswerIs) text() string {
 // pollReads are what plans of polls read.
 var pollReads = append(slices.Clone(placeRoutes), routeMessage)
 
-// pollNeeds is what reading a place's polls takes.
-func (p *place) pollNeeds() discord.Permissions {
-	if p.kind == discord.GuildVoice || p.kind == discord.GuildStageVoice {
-		return discord.ViewChannel | discord.ReadMessageHistory | discord.Connect
-	}
-	return discord.ViewChannel | discord.ReadMessageHistory
-}
-
 // ownPoll reads the poll of a message that the bot itself wrote.
 func (r *reads) ownPoll(ctx context.Context, in discord.ChannelID, id discord.MessageID, bot discord.UserID) (p poll, err error) {
 	m, err := r.message(ctx, in, id)

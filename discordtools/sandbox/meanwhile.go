@@ -131,3 +131,10 @@ func (d *Discord) ChangeEntitlement(id discord.EntitlementID, change func(*Entit
 	defer d.mu.Unlock()
 	change(known(d.world.app.entitlements, id))
 }
+
+// ChangeSound changes a guild's own sound.
+func (d *Discord) ChangeSound(in discord.GuildID, id discord.SoundID, change func(*Sound)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(known(d.world.guilds, in).sounds, id))
+}

@@ -156,7 +156,6 @@ var coming = []string{
 	"guild-departure",
 	"guild-profile-change",
 	"guild-scaffold",
-	"guild-soundboard-change",
 	"guild-template-change",
 	"integration-deletion",
 	"invite-creation",

@@ -26,6 +26,9 @@ type Invite struct {
 	User      discord.UserID
 	App       discord.ApplicationID
 	Roles     []discord.RoleID
+	Users     []discord.UserID // who alone can accept it; none: everybody
+
+	asked bool // whether somebody asked what became of the users' file
 }
 
 // inviteRoutes make, read and revoke invites.
@@ -35,6 +38,8 @@ var inviteRoutes = []route{
 	{method: "GET", path: "/guilds/{guild_id}/invites", handle: inGuild(0, listGuildInvites)},
 	{method: "GET", path: "/invites/{code}", handle: getInvite, open: true},
 	{method: "DELETE", path: "/invites/{code}", handle: deleteInvite},
+	{method: "GET", path: "/invites/{code}/target-users", handle: onInviteUsers(getInviteUsers)},
+	{method: "GET", path: "/invites/{code}/target-users/job-status", handle: onInviteUsers(getInviteJob)},
 }
 
 const (
@@ -161,10 +166,14 @@ func createInvite(x *exchange, c *channel) (answer, error) {
 	if err := x.aims(g, c, made); err != nil {
 		return refuse(err)
 	}
+	if err := x.inviteUsers(g, made); err != nil {
+		return refuse(err)
+	}
 	if !f.Unique.value {
 		same := x.goodInvites(func(i *Invite, _ *channel) bool {
 			return i.Channel == c.ID && i.Inviter == x.actor && i.MaxAge == made.MaxAge && i.MaxUses == made.MaxUses &&
-				i.Temporary == made.Temporary && i.Target == made.Target && i.User == made.User && i.App == made.App && slices.Equal(i.Roles, made.Roles)
+				i.Temporary == made.Temporary && i.Target == made.Target && i.User == made.User && i.App == made.App &&
+				slices.Equal(i.Roles, made.Roles) && slices.Equal(i.Users, made.Users)
 		})
 		if len(same) > 0 {
 			return ok(x.viewInvite(same[len(same)-1], c, g, true))

@@ -20,6 +20,10 @@ func TestInvites(t *testing.T) {
 		d.AddInvite(Invite{Code: "used", Channel: DemoGeneral, MaxUses: 1, Uses: 1})
 		d.AddInvite(Invite{Code: "reads", Channel: DemoClubReads, Inviter: DemoOwner})
 	}
+	some := func(d *Discord) {
+		d.AddInvite(Invite{Code: "some", Channel: DemoGeneral, Users: []discord.UserID{DemoReader}})
+		d.AddInvite(Invite{Code: "club", Channel: DemoClubGeneral, Inviter: DemoOwner, Users: []discord.UserID{DemoReader}})
+	}
 	last := func(action int) func(*testing.T, *Discord) {
 		return func(t *testing.T, d *Discord) {
 			t.Helper()
@@ -57,6 +61,10 @@ func TestInvites(t *testing.T) {
 		{name: "a bad event", method: "GET", path: "/invites/harbour7?guild_scheduled_event_id=x", status: 400, code: 50035, before: add},
 		{name: "revoked", method: "DELETE", path: "/invites/harbour7", status: 200, has: `"code":"harbour7"`, before: add, after: last(auditInviteDelete)},
 		{name: "revoked twice", method: "DELETE", path: "/invites/nothing", status: 404, code: 10006},
+		{name: "for some users", method: "GET", path: "/invites/some/target-users", status: 200, has: "user_id\n" + string(DemoReader) + "\n", before: some},
+		{name: "for some users, read at once", method: "GET", path: "/invites/some/target-users/job-status", status: 200, has: `{"status":1,"total_users":1,"processed_users":0`, before: some},
+		{name: "for some users, not to be seen", method: "GET", path: "/invites/club/target-users", status: 403, code: 50013, before: some},
+		{name: "for everybody", method: "GET", path: "/invites/harbour7/target-users", status: 404, code: 10006, before: add},
 		{name: "revoked without the permission", method: "DELETE", path: "/invites/reads", status: 403, code: 50013, before: old},
 	})
 }

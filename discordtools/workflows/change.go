@@ -71,7 +71,7 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 			return c.Plan(ctx, reading(call), in)
 		},
 		Apply: func(ctx context.Context, call *mcpcore.Call, in In, s State) (mcpcore.Written, error) {
-			w := &write{rest: rest, reason: call.Text("auditReason"), routes: c.Write, left: 1, nonce: nonce(call.Text("operationKey"))}
+			w := &write{rest: rest, reason: call.Text("auditReason"), routes: c.Write, left: 1, Call: call}
 			if c.Writes != nil {
 				w.left = c.Writes(in, s)
 			}
@@ -106,18 +106,27 @@ func (r *reads) get(ctx context.Context, route string, at path, out any) error {
 
 // query is [reads.get] with values behind the question mark.
 func (r *reads) query(ctx context.Context, route string, at path, values map[string][]string, out any) error {
-	method, template, _ := strings.Cut(route, " ")
-	if method != "GET" || !slices.Contains(r.routes, route) {
-		return fmt.Errorf("the workflow reads the undeclared route %s", route)
-	}
-	res, err := r.rest.Do(ctx, discordtools.Request{Method: method, Route: template, Path: at, Query: values, Anonymous: byToken(template)})
+	body, err := r.raw(ctx, route, at, values)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(res.Body, out); err != nil {
+	if err := json.Unmarshal(body, out); err != nil {
 		return fmt.Errorf("decode reply of %s: %w", route, err)
 	}
 	return nil
+}
+
+// raw is [reads.query] for an answer that is not JSON.
+func (r *reads) raw(ctx context.Context, route string, at path, values map[string][]string) ([]byte, error) {
+	method, template, _ := strings.Cut(route, " ")
+	if method != "GET" || !slices.Contains(r.routes, route) {
+		return nil, fmt.Errorf("the workflow reads the undeclared route %s", route)
+	}
+	res, err := r.rest.Do(ctx, discordtools.Request{Method: method, Route: template, Path: at, Query: values, Anonymous: byToken(template)})
+	if err != nil {
+		return nil, err
+	}
+	return res.Body, nil
 }
 
 // byToken reports whether a route bears its own token, beside which the bot's has
@@ -136,14 +145,14 @@ type write struct {
 	reason string // the caller's, for the audit log
 	routes []string
 	left   int
-	status int    // of the last answer
-	nonce  string // the operation's, for what Discord posts once for each
+	status int           // of the last answer
+	Call   *mcpcore.Call // for references
 }
 
 // nonce is what tells Discord that two posts are one: the same for the same
 // operation key. Discord takes 25 characters.
-func nonce(key string) string {
-	_, sum, _ := strings.Cut(string(mcpcore.HashKey(key)), ":")
+func (w *write) nonce() string {
+	_, sum, _ := strings.Cut(string(mcpcore.HashKey(w.Call.Text("operationKey"))), ":")
 	return sum[:25]
 }
 

@@ -92,9 +92,9 @@ func inviteDeletion(rest discordtools.REST) mcpcore.Workflow {
 			stops working everywhere it was posted. Whoever joined by it stays.`,
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope, Needs: discord.ManageGuild,
 		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds whose invites may be revoked"}},
-		Companions: []mcpcore.Tool{companion(rest, mcpcore.Tool{
+		Audits: []mcpcore.Tool{companion(rest, mcpcore.Tool{
 			Name: "list_guild_invites", Title: "List a guild's invites", Category: "invites",
-			Doc:   "Lists the invites of a guild by references that are of use for plan_invite_deletion alone: the codes are not told.",
+			Doc:   "Lists the invites of a guild by references, which plan_invite_deletion takes and execute_invite_creation gives: the codes are not told.",
 			Scope: mcpcore.GuildScope, Needs: discord.ManageGuild, Routes: []string{routeInvites},
 		}, listInvites)},
 		Reads: append(slices.Clone(standingRoutes), routeChannels, routeInvites),

@@ -93,7 +93,7 @@ func pollCreation(rest discordtools.REST) mcpcore.Workflow {
 			return []mcpcore.Target{theChannel(in.ChannelID)}
 		},
 		Apply: func(ctx context.Context, w *write, in pollCreate, s pollCreateState) (mcpcore.Written, error) {
-			body := pollBody{pollWanted{s.Poll, s.Hours}, notifies(nil), w.nonce, true}
+			body := pollBody{pollWanted{s.Poll, s.Hours}, notifies(nil), w.nonce(), true}
 			return w.post(ctx, post{ChannelID: in.ChannelID}, s.Permission.Bot, body)
 		},
 		ReadBack: func(ctx context.Context, r *reads, in pollCreate, s pollCreateState, w mcpcore.Written) (found mcpcore.Reading, err error) {

@@ -19,8 +19,8 @@ const (
 	pollRoom discord.ChannelID = "1200000000000000396" // for voices
 )
 
-// asking is a poll's arguments.
-func asking(in discord.ChannelID, more string) string {
+// pollArgs are a poll's arguments.
+func pollArgs(in discord.ChannelID, more string) string {
 	return fmt.Sprintf(`{"channelId":"%s","question":" canary-question ","answers":[{"text":"canary-yes","emoji":"👍"},{"text":" canary-no "}],"durationHours":24%s}`, in, more)
 }
 
@@ -40,7 +40,7 @@ func pollPosting() scene {
 	return scene{
 		Subject: operationtest.Subject{
 			Workflow: "poll-creation", Plan: "plan_poll_creation", Execute: "execute_poll_creation",
-			Args: asking(sandbox.DemoGeneral, ""), Sends: []string{asked(sandbox.DemoGeneral, false)},
+			Args: pollArgs(sandbox.DemoGeneral, ""), Sends: []string{asked(sandbox.DemoGeneral, false)},
 			Permit:  mcpcore.Permit{Enabled: true, Scopes: map[string][]string{"channels": {string(sandbox.DemoGeneral)}}},
 			Secrets: []string{"canary", "Lighthouse", "general"},
 		},
@@ -74,7 +74,7 @@ func TestPollCreation(t *testing.T) {
 		return operationtest.Refusal{Name: name, Code: mcpcore.CodeValidation, Args: strings.Replace(s.Args, from, to, 1)}
 	}
 	elsewhere := func(name string, in discord.ChannelID, code mcpcore.Code, reason string, before func(d *sandbox.Discord)) operationtest.Refusal {
-		return operationtest.Refusal{Name: name, Code: code, Reason: reason, Args: asking(in, ""), Policy: permits(s.Workflow, "channels", string(in)), Before: world(before)}
+		return operationtest.Refusal{Name: name, Code: code, Reason: reason, Args: pollArgs(in, ""), Policy: permits(s.Workflow, "channels", string(in)), Before: world(before)}
 	}
 	ofChannel := elsewhere("a thread by its channel's entry", sandbox.DemoThread, mcpcore.CodeWorkflowScope, "", func(*sandbox.Discord) {})
 	ofChannel.Policy = nil
@@ -111,8 +111,8 @@ func TestPollsArePosted(t *testing.T) {
 	s := pollPosting()
 	s.Permit.Scopes = map[string][]string{"channels": {string(sandbox.DemoThread), string(pollRoom)}}
 	s.Before = addRoom(discord.ManageMessages)
-	s.writes(t, asking(sandbox.DemoThread, `,"allowMultiselect":true`), asked(sandbox.DemoThread, true))
-	s.writes(t, asking(pollRoom, ""), asked(pollRoom, false))
+	s.writes(t, pollArgs(sandbox.DemoThread, `,"allowMultiselect":true`), asked(sandbox.DemoThread, true))
+	s.writes(t, pollArgs(pollRoom, ""), asked(pollRoom, false))
 }
 
 func TestPollThatIsNotAsPosted(t *testing.T) {

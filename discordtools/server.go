@@ -59,7 +59,7 @@ type Config struct {
 	// RequirePreview refuses a confirmed call that was never previewed here.
 	RequirePreview bool
 	// RequireConsent lets a direct message channel be opened only with a one-time
-	// approval of exactly this recipient.
+	// approval of exactly this recipient, by reviewed workflows too.
 	RequireConsent bool
 
 	// EmojiGG is the address of emoji.gg's public list of emojis, which
@@ -86,7 +86,7 @@ const (
 func (c *Config) policies() ([]mcpcore.Policy, error) {
 	all := []mcpcore.Policy{preconditions.TwoKeys(c.Armed)}
 	if c.RequireConsent {
-		all = append(all, preconditions.ConsentRequired("recipient_id"))
+		all = append(all, preconditions.ConsentRequired("recipient_id"), consentReviewed())
 	} else {
 		all = append(all, preconditions.ConsentAdvisory())
 	}

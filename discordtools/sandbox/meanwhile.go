@@ -138,3 +138,10 @@ func (d *Discord) ChangeSound(in discord.GuildID, id discord.SoundID, change fun
 	defer d.mu.Unlock()
 	change(known(known(d.world.guilds, in).sounds, id))
 }
+
+// ChangeUser changes an account.
+func (d *Discord) ChangeUser(id discord.UserID, change func(*User)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(known(d.world.users, id))
+}

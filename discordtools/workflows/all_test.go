@@ -115,7 +115,7 @@ var elsewhere = map[string]string{
 	"get_channel_webhook": "webhooks_get", "get_webhook_message": "webhooks_get_message",
 	"list_application_emojis": "app_emojis_list", "get_application_emoji": "app_emojis_get",
 	"get_current_bot_profile": "users_get_current",
-	"list_direct_messages":    "messages_read", "get_direct_message": "messages_get",
+
 	"get_guild_profile":              "guild_get",
 	"list_default_soundboard_sounds": "soundboard_list_default_sounds", "list_guild_soundboard_sounds": "soundboard_list_guild_sounds",
 	"get_guild_soundboard_sound": "soundboard_get_guild_sound", "check_soundboard_playback": "permissions_explain",
@@ -150,6 +150,8 @@ var coming = []string{
 	"channel-cloning",
 	"channel-permission-sync",
 	"direct-message-change",
+	"forum-post",
+	"forum-tag-change",
 	"global-application-command-change",
 	"guild-application-command-change",
 	"guild-blueprint",

@@ -40,6 +40,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		channelOrdering(rest),
 		channelPermissionOverwrite(rest),
 		componentMessage(rest),
+		directMessageChange(rest),
 		embedMessage(rest),
 		globalApplicationCommandChange(rest),
 		guildApplicationCommandChange(rest),

@@ -61,6 +61,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		inviteCreation(rest),
 		inviteDeletion(rest),
 		memberModeration(rest),
+		memberNicknameChange(rest),
 		memberRoleChange(rest),
 		messageDeletion(rest),
 		messageForwarding(rest),

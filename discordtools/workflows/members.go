@@ -74,16 +74,37 @@ func (s *standing) seen(m member) (v *memberSeen, err error) {
 
 // member reads a member; nil is a user who is none.
 func (r *reads) member(ctx context.Context, s *standing, id discord.UserID) (*memberSeen, error) {
-	var m member
+	_, seen, err := r.memberWhole(ctx, s, id)
+	return seen, err
+}
+
+// memberWhole is [reads.member] with all that Discord tells of the member.
+func (r *reads) memberWhole(ctx context.Context, s *standing, id discord.UserID) (m member, seen *memberSeen, err error) {
 	switch err := r.get(ctx, routeMember, ofMember(s.Guild.ID, id), &m); {
 	case unknown(err, unknownMember, unknownUser):
-		return nil, nil
+		return m, nil, nil
 	case err != nil:
-		return nil, err
+		return m, nil, err
 	case m.User.ID != id:
-		return nil, incomplete("the member")
+		return m, nil, incomplete("the member")
 	}
-	return s.seen(m)
+	seen, err = s.seen(m)
+	return m, seen, err
+}
+
+// ordinary refuses a user on whom the bot may not act, who is no member, or who is
+// an administrator.
+func (s *standing) ordinary(id discord.UserID, m *memberSeen) error {
+	if err := s.acts(id, m); err != nil {
+		return err
+	}
+	switch {
+	case m == nil:
+		return refused("member-missing", "the user %s is no member of the guild", id)
+	case m.Administrator:
+		return refused("administrator", "the member %s is an administrator", id)
+	}
+	return nil
 }
 
 // acts refuses to act on a user on whom nobody may, or whom the bot does not stand

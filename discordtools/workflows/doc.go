@@ -63,6 +63,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		memberModeration(rest),
 		memberNicknameChange(rest),
 		memberRoleChange(rest),
+		memberVerificationChange(rest),
 		messageDeletion(rest),
 		messageForwarding(rest),
 		messagePinning(rest),

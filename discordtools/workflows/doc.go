@@ -64,6 +64,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		memberNicknameChange(rest),
 		memberRoleChange(rest),
 		memberVerificationChange(rest),
+		memberVoiceChange(rest),
 		messageDeletion(rest),
 		messageForwarding(rest),
 		messagePinning(rest),

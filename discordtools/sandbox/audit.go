@@ -43,6 +43,7 @@ type AuditOptions struct {
 	Removed  string            `json:"members_removed,omitempty"`
 	Rule     string            `json:"auto_moderation_rule_name,omitempty"`
 	Trigger  string            `json:"auto_moderation_rule_trigger_type,omitempty"`
+	Status   string            `json:"status,omitempty"`
 }
 
 // Actions of the audit log that the core records.

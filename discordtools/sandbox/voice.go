@@ -15,7 +15,14 @@ var voiceRoutes = []route{
 	{method: "GET", path: "/guilds/{guild_id}/voice-states/{user_id}", handle: inGuild(0, getVoice)},
 	{method: "PATCH", path: "/guilds/{guild_id}/voice-states/@me", handle: inGuild(0, modifyMyVoice)},
 	{method: "PATCH", path: "/guilds/{guild_id}/voice-states/{user_id}", handle: inGuild(0, modifyVoice)},
+	{method: "PUT", path: "/channels/{channel_id}/voice-status", handle: inChannel(discord.SetVoiceChannelStatus, setVoiceStatus)},
 }
+
+// Actions of the audit log about the status of a voice channel.
+const (
+	auditVoiceStatusSet    = 192
+	auditVoiceStatusDelete = 193
+)
 
 var errUnknownVoice = notFound(10065, "Unknown Voice State")
 
@@ -191,5 +198,31 @@ func modifyVoice(x *exchange, g *guild) (answer, error) {
 	} else if user != nil && !user.Bot {
 		s.RequestToSpeak = x.now
 	}
+	return done()
+}
+
+// setVoiceStatus sets what a voice channel shows. Who is not in the channel must
+// manage it. No route reads the status.
+func setVoiceStatus(x *exchange, c *channel) (answer, error) {
+	var f struct {
+		Status opt[string] `json:"status" maxLength:"500"`
+	}
+	if err := x.bind(&f); err != nil {
+		return refuse(err)
+	}
+	if c.Type != discord.GuildVoice {
+		return refuse(errChannelType)
+	}
+	if s := x.guilds[c.Guild].voice[x.actor]; s == nil || s.Channel != c.ID {
+		if err := x.need(c, discord.ManageChannels); err != nil {
+			return refuse(err)
+		}
+	}
+	f.Status.into(&c.Status)
+	action := auditVoiceStatusSet
+	if c.Status == "" {
+		action = auditVoiceStatusDelete
+	}
+	x.audit(c.Guild, action, string(c.ID), AuditOptions{Channel: c.ID, Status: c.Status})
 	return done()
 }

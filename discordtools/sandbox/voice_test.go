@@ -6,6 +6,33 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
+func TestVoiceStatus(t *testing.T) {
+	t.Parallel()
+	const path = "/channels/{lounge}/voice-status"
+	without := func(p discord.Permissions) func(*Discord) {
+		return func(d *Discord) { d.world.guilds[DemoGuild].roles[DemoBotRole].Permissions &^= p }
+	}
+	shows := func(want string, action int) func(*testing.T, *Discord) {
+		return func(t *testing.T, d *Discord) {
+			log := d.AuditLog(DemoGuild)
+			if c := d.world.channels[DemoLounge]; c.Status != want || len(log) != 1 || log[0].Action != action || log[0].Options.Status != want {
+				t.Errorf("it shows %q, and the log says %+v", c.Status, log)
+			}
+		}
+	}
+	rows(t, []row{
+		{name: "set", method: "PUT", path: path, body: `{"status":"Storm level"}`, status: 204, after: shows("Storm level", 192)},
+		{name: "clear", method: "PUT", path: path, body: `{"status":null}`, status: 204, after: shows("", 193)},
+		{name: "without the permission", method: "PUT", path: path, body: `{"status":"x"}`, before: without(discord.SetVoiceChannelStatus), status: 403, code: 50013},
+		{name: "from outside, without managing it", method: "PUT", path: path, body: `{"status":"x"}`, before: without(discord.ManageChannels), status: 403, code: 50013},
+		{name: "from within, without managing it", method: "PUT", path: path, body: `{"status":"x"}`, before: func(d *Discord) {
+			without(discord.ManageChannels)(d)
+			d.AddVoiceState(DemoGuild, VoiceState{User: BotID, Channel: DemoLounge})
+		}, status: 204},
+		{name: "a stage", method: "PUT", path: "/channels/{stage}/voice-status", body: `{"status":"x"}`, status: 400, code: 50024},
+	})
+}
+
 func TestVoiceStates(t *testing.T) {
 	t.Parallel()
 	const path = "/guilds/{guild}/voice-states/"

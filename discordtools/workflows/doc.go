@@ -80,6 +80,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		scheduledEventChange(rest),
 		threadCreation(rest),
 		threadGovernanceChange(rest),
+		voiceChannelStatusChange(rest),
 		webhookChange(rest),
 		webhookCreation(rest),
 		webhookDeletion(rest),

@@ -39,6 +39,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		channelMetadataChange(rest),
 		channelOrdering(rest),
 		channelPermissionOverwrite(rest),
+		channelPermissionSync(rest),
 		componentMessage(rest),
 		directMessageChange(rest),
 		embedMessage(rest),

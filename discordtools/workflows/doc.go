@@ -34,6 +34,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		botProfileChange(rest),
 		bulkGuildBan(rest),
 		bulkMemberRoleChange(rest),
+		channelCloning(rest),
 		channelCreation(rest),
 		channelDeletion(rest),
 		channelMetadataChange(rest),

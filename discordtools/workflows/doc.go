@@ -80,6 +80,7 @@ func All(rest discordtools.REST) []mcpcore.Workflow {
 		roleDeletion(rest),
 		roleOrdering(rest),
 		scheduledEventChange(rest),
+		stageInstanceChange(rest),
 		threadCreation(rest),
 		threadGovernanceChange(rest),
 		voiceChannelStatusChange(rest),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -53,6 +52,8 @@ type voicePlace struct {
 
 	channel channel `json:"-"`
 }
+
+func (p *voicePlace) String() string { return fmt.Sprintf("%s (%s)", p.Name, p.ID) }
 
 // voicePowers are the permissions that the actions take in the channel.
 var voicePowers = map[string]discord.Permissions{
@@ -224,13 +225,9 @@ func (s *voiceChangeState) fields(in voiceChange) []field {
 	}
 	switch in.Action {
 	case "move":
-		now, wanted := s.Source.Name, s.Destination.Name
-		if s.Source.ID != s.Destination.ID && now == wanted {
-			now, wanted = now+" "+string(s.Source.ID), wanted+" "+string(s.Destination.ID)
-		}
-		return []field{{"channel", now, wanted}}
+		return []field{{"channel", s.Source.String(), s.Destination.String()}}
 	case "disconnect":
-		return []field{{"channel", s.Source.Name, "none"}}
+		return []field{{"channel", s.Source.String(), "none"}}
 	case "set-server-mute":
 		return []field{{"server mute", fmt.Sprint(s.Voice.Mute), fmt.Sprint(in.Enabled)}}
 	}
@@ -270,5 +267,5 @@ func (r *reads) voicePlace(ctx context.Context, bot *standing, id discord.Channe
 	if err != nil {
 		return nil, err
 	}
-	return &voicePlace{c.ID, c.Name, slices.Clone(may.Names()), c}, lacks(may, discord.ViewChannel|discord.Connect|power, "the channel "+string(id))
+	return &voicePlace{c.ID, c.Name, may.Names(), c}, lacks(may, discord.ViewChannel|discord.Connect|power, "the channel "+string(id))
 }

@@ -67,14 +67,17 @@ func TestChannelCloning(t *testing.T) {
 	cloningShowcase().run(t)
 }
 
-// All kinds are cloned, a forum with its tags in their order and no category's
-// channels.
-func TestChannelCloningOfAllKinds(t *testing.T) {
+// Each kind has settings of its own: a forum is cloned with its tags in their
+// order, a category without its channels.
+func TestChannelCloningOfKinds(t *testing.T) {
 	t.Parallel()
 	for source, body := range map[discord.ChannelID]string{
 		sandbox.DemoLounge: `{"bitrate":64000,"name":"canary-harbour","nsfw":false,"parent_id":"1200000000000000303","permission_overwrites":[],"rate_limit_per_user":0,"type":2,"user_limit":12,"video_quality_mode":1}`,
 		sandbox.DemoStage: `{"bitrate":64000,"name":"canary-harbour","nsfw":false,"parent_id":"1200000000000000303","permission_overwrites":[],"rate_limit_per_user":0,` +
 			`"topic":"Once a month we show what we are building","type":13,"user_limit":0,"video_quality_mode":1}`,
+		sandbox.DemoAnnouncements: `{"default_thread_rate_limit_per_user":0,"name":"canary-harbour","nsfw":false,"parent_id":"1200000000000000301","permission_overwrites":[` +
+			`{"id":"1200000000000000001","type":0,"allow":"0","deny":"34359740416"},{"id":"1200000000000000202","type":0,"allow":"34359740416","deny":"0"},` +
+			`{"id":"1200000000000000203","type":0,"allow":"2048","deny":"0"}],"rate_limit_per_user":0,"topic":"Releases, game nights and patch notes","type":5}`,
 		sandbox.DemoCommunity: `{"name":"canary-harbour","nsfw":false,` + mutedOnly + `,"type":4}`,
 		sandbox.DemoHelp: `{"available_tags":[{"name":"Bug","moderated":false,"emoji_id":null,"emoji_name":"🐛"},{"name":"Idea","moderated":false,"emoji_id":null,"emoji_name":"💡"},` +
 			`{"name":"Solved","moderated":true,"emoji_id":null,"emoji_name":null}],"default_forum_layout":0,"default_reaction_emoji":{"emoji_id":null,"emoji_name":"👍"},` +

@@ -40,7 +40,8 @@ func voiceChannelStatusChange(rest discordtools.REST) mcpcore.Workflow {
 		Name: "voice-channel-status-change", Category: "channel-metadata", Title: "Set the status of a voice channel",
 		Doc: `Sets the status of a voice channel, or clears it. Discord's REST API cannot read a status: the plan does
 			not know the one that is replaced, so that the same status is written again; and completed means that
-			Discord accepted the write and that the channel is as it was planned with, not that the status was seen.`,
+			Discord accepted the write and that the channel is as it was planned with, not that the status was seen.
+			The guild's audit log names what was set.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope, Needs: discord.ViewChannel | discord.SetVoiceChannelStatus, NeedsIn: "channelId",
 		Scopes: []mcpcore.PolicyScope{{Name: "channels", Arg: "channelId", Doc: "voice channels whose status may be set"}},
 		Reads:  append([]string{routeChannel, routeMyVoice}, standingRoutes...),

@@ -12,7 +12,7 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-const routeMeEdit = "PATCH /guilds/{guild_id}/members/@me"
+const routeMyMember = "PATCH /guilds/{guild_id}/members/@me"
 
 type nickChange struct {
 	GuildID discord.GuildID `json:"guildId" jsonschema:"guild of the member"`
@@ -42,7 +42,7 @@ func memberNicknameChange(rest discordtools.REST) mcpcore.Workflow {
 			{Name: "othersIn", Doc: "of these, the guilds in which other members than the bot may be renamed too"},
 		},
 		Reads: standingRoutes,
-		Write: []string{routeMeEdit, routeMemberEdit},
+		Write: []string{routeMyMember, routeMemberEdit},
 		Plan:  planNick,
 		Targets: func(in nickChange, _ nickState) []mcpcore.Target {
 			return []mcpcore.Target{theMember(in.GuildID, in.UserID)}
@@ -51,7 +51,7 @@ func memberNicknameChange(rest discordtools.REST) mcpcore.Workflow {
 			var now member
 			body := nickBody{in.Nick}
 			if s.Self {
-				err = w.send(ctx, routeMeEdit, inGuild(in.GuildID), body, &now)
+				err = w.send(ctx, routeMyMember, inGuild(in.GuildID), body, &now)
 			} else {
 				err = w.send(ctx, routeMemberEdit, ofMember(in.GuildID, in.UserID), body, &now)
 			}

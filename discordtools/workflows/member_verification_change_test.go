@@ -9,7 +9,7 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore/operationtest"
 )
 
-func flagged(flags int) func(d *sandbox.Discord) {
+func memberFlags(flags int) func(d *sandbox.Discord) {
 	return func(d *sandbox.Discord) { newcomer(d, func(m *sandbox.Member) { m.Flags = flags }) }
 }
 
@@ -42,7 +42,7 @@ func verifying() scene {
 			},
 		},
 		Route: "PATCH /guilds/{guild_id}/members/{user_id}", ReadBack: "GET /guilds/{guild_id}/members/{user_id}", Skip: 8,
-		Before: flagged(9), Change: flagged(1), Settle: flagged(13),
+		Before: memberFlags(9), Change: memberFlags(1), Settle: memberFlags(13),
 		Rename: nicked("another"),
 	}
 }
@@ -66,14 +66,14 @@ func TestMemberVerificationChangePermissions(t *testing.T) {
 			newcomer(d, func(m *sandbox.Member) { m.Pending = true })
 		}).sends(t, `PATCH /guilds/1200000000000000001/members/1200000000000000105 {"flags":13}`)
 	}
-	verifying().with("true", "false").observed(flagged(13)).sends(t, `PATCH /guilds/1200000000000000001/members/1200000000000000105 {"flags":9}`)
+	verifying().with("true", "false").observed(memberFlags(13)).sends(t, `PATCH /guilds/1200000000000000001/members/1200000000000000105 {"flags":9}`)
 }
 
 func TestMemberVerificationChangeReadsBack(t *testing.T) {
 	t.Parallel()
-	verifying().afterWrite(flagged(5)).drifts(t, "other_flags")
+	verifying().afterWrite(memberFlags(5)).drifts(t, "other_flags")
 	for name, s := range map[string]scene{
-		"not let past":     verifying().afterWrite(flagged(9)),
+		"not let past":     verifying().afterWrite(memberFlags(9)),
 		"another answered": verifying().answered("PATCH /guilds/{guild_id}/members/{user_id}", string(sandbox.DemoNewcomer), string(sandbox.DemoMember)),
 	} {
 		s.ends(t, name, mcpcore.CodeOutcomeUnknown, "outcome-uncertain", mcpcore.StatusUncertain)

@@ -138,10 +138,3 @@ func (d *Discord) ChangeSound(in discord.GuildID, id discord.SoundID, change fun
 	defer d.mu.Unlock()
 	change(known(known(d.world.guilds, in).sounds, id))
 }
-
-// ChangeUser changes an account.
-func (d *Discord) ChangeUser(id discord.UserID, change func(*User)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	change(known(d.world.users, id))
-}

@@ -22,7 +22,7 @@ const (
 // departureClaims are all collections of a guild that some workflow claims: what
 // leaves the guild leaves nobody to finish their writing.
 var departureClaims = []string{
-	"application-commands", "automod", "channels", "community", "emojis", "guild-settings", "incident-actions", "integrations", "invites",
+	"application-commands", "automod", "blueprint", "channels", "community", "emojis", "guild-settings", "incident-actions", "integrations", "invites",
 	"members", "onboarding", "roles", "scheduled-events", "soundboard", "stickers", "templates", "webhooks", "welcome-screen", "widget-settings",
 }
 

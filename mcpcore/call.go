@@ -130,6 +130,9 @@ func (c *Call) Arg(name string) (json.RawMessage, bool) {
 	return compact(v), true
 }
 
+// Now is the time by the clock of the assembly.
+func (c *Call) Now() time.Time { return c.deps.Clock() }
+
 // Text is a top-level argument that is text, or "".
 func (c *Call) Text(name string) string {
 	s, _ := c.args[name].(string)

@@ -146,7 +146,7 @@ type write struct {
 	routes []string
 	left   int
 	status int           // of the last answer
-	Call   *mcpcore.Call // for references
+	Call   *mcpcore.Call // for references, and the time
 }
 
 // nonce is what tells Discord that two posts are one: the same for the same

@@ -72,7 +72,7 @@ func guildIncidentActionChange(rest discordtools.REST) mcpcore.Workflow {
 				return mcpcore.Written{}, err
 			}
 			done := mcpcore.Written{ID: string(in.GuildID)}
-			got := answer.incidents()
+			got := answer.incidents(w.Call.Now())
 			if s.Body.Invites != nil && got.Invites != s.Wanted.Invites || s.Body.DMs != nil && got.DMs != s.Wanted.DMs {
 				return done, errors.New("the answer has other deadlines than were asked for")
 			}
@@ -114,7 +114,7 @@ func planIncidents(ctx context.Context, r *reads, in incidentChange) (plan mcpco
 		if !r.Call.Has(f.name) {
 			continue
 		}
-		if *f.to, err = deadline(f.value); err != nil {
+		if *f.to, err = deadline(f.value, r.Call.Now()); err != nil {
 			return plan, err
 		}
 		*f.body = idOrNull(*f.to)
@@ -131,12 +131,12 @@ func planIncidents(ctx context.Context, r *reads, in incidentChange) (plan mcpco
 }
 
 // deadline is a moment as Discord is asked for it, "" for null.
-func deadline(value *string) (string, error) {
+func deadline(value *string, now time.Time) (string, error) {
 	if value == nil {
 		return "", nil
 	}
 	t, err := time.Parse(time.RFC3339, *value)
-	switch left := time.Until(t); {
+	switch left := t.Sub(now); {
 	case err != nil:
 		return "", refused("deadline", "%s is no moment with a time zone", *value)
 	case left <= 0 || left > incidentSpan:
@@ -167,12 +167,12 @@ func (r *reads) incidents(ctx context.Context, guild discord.GuildID) (incidents
 	if g.Data == nil {
 		return incidents{}, nil
 	}
-	return g.Data.incidents(), nil
+	return g.Data.incidents(r.Call.Now()), nil
 }
 
-func (w incidentWire) incidents() incidents {
+func (w incidentWire) incidents(now time.Time) incidents {
 	moment := func(t *time.Time) string {
-		if t == nil || !t.After(time.Now()) {
+		if t == nil || !t.After(now) {
 			return ""
 		}
 		return t.UTC().Format(time.RFC3339)

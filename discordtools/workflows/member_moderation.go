@@ -95,7 +95,7 @@ func memberModeration(rest discordtools.REST) mcpcore.Workflow {
 			case in.Action == "kick" || now.User.ID != in.UserID:
 				return found, errors.New("the user is still a member, or another one was read")
 			}
-			return found, s.ends(now)
+			return found, s.ends(now, r.Call.Now())
 		},
 	}.on(rest)
 }
@@ -168,7 +168,7 @@ func (s *moderateState) send(ctx context.Context, w *write, in moderate) error {
 	}
 	var body timeoutBody
 	if in.Action == "timeout" {
-		*s.until = time.Now().UTC().Truncate(time.Second).Add(time.Duration(in.Minutes) * time.Minute)
+		*s.until = w.Call.Now().UTC().Truncate(time.Second).Add(time.Duration(in.Minutes) * time.Minute)
 		body.Until = s.until
 	}
 	var now member
@@ -178,7 +178,7 @@ func (s *moderateState) send(ctx context.Context, w *write, in moderate) error {
 	if now.User.ID != in.UserID {
 		return errors.New("the answer is of another member")
 	}
-	return s.ends(now)
+	return s.ends(now, w.Call.Now())
 }
 
 type banBody struct {
@@ -190,9 +190,9 @@ type timeoutBody struct {
 }
 
 // ends reports a member whose timeout does not end when it should.
-func (s *moderateState) ends(now member) error {
+func (s *moderateState) ends(now member, at time.Time) error {
 	switch {
-	case s.Minutes == 0 && (now.Timeout == nil || !now.Timeout.After(time.Now())):
+	case s.Minutes == 0 && (now.Timeout == nil || !now.Timeout.After(at)):
 		return nil
 	case s.Minutes > 0 && now.Timeout != nil && now.Timeout.Equal(*s.until):
 		return nil

@@ -63,7 +63,7 @@ func (s *standing) seen(m member) (v *memberSeen, err error) {
 		v.name = *m.Nick + ", " + v.name
 	}
 	if m.Timeout != nil {
-		v.TimedOut, v.TimeoutUntil = m.Timeout.After(time.Now()), m.Timeout.UTC().Format(time.RFC3339Nano)
+		v.TimedOut, v.TimeoutUntil = m.Timeout.After(s.now), m.Timeout.UTC().Format(time.RFC3339Nano)
 	}
 	if v.top, v.held, err = s.rights(v.ID, v.Roles); err != nil {
 		return nil, err

@@ -160,7 +160,7 @@ func planMessageDeletion(ctx context.Context, r *reads, in messageDelete) (plan 
 		}
 		names[id] = excerpt(m.Content)
 		seen := messageSeen{m.ID, m.Author.ID, m.Type, m.Pinned, snapshot(m)}
-		if time.Since(discord.IDTime(string(id))) < bulkAge {
+		if r.Call.Now().Sub(discord.IDTime(string(id))) < bulkAge {
 			s.Together = append(s.Together, seen)
 		} else {
 			s.Singly = append(s.Singly, seen)

@@ -174,7 +174,7 @@ func planEvent(ctx context.Context, r *reads, in eventChange) (plan mcpcore.Chan
 		if wanted, err = in.onto(wanted, r.Call.Has); err != nil {
 			return plan, err
 		}
-		if err := wanted.fault(s.Now); err != nil {
+		if err := wanted.fault(r.Call.Now(), s.Now); err != nil {
 			return plan, err
 		}
 		if err := wanted.host(&bot, channels, need); err != nil {

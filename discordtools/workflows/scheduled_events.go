@@ -224,7 +224,7 @@ func (e event) host(bot *standing, channels []channel, need discord.Permissions)
 // one.
 //
 // Source: https://docs.discord.com/developers/resources/guild-scheduled-event#guild-scheduled-event-object-field-requirements-by-entity-type.
-func (e event) fault(before *event) error {
+func (e event) fault(now time.Time, before *event) error {
 	start, errStart := time.Parse(time.RFC3339, e.Start)
 	if e.Start == "" || errStart != nil {
 		return refused("time", "an event has a start")
@@ -235,7 +235,7 @@ func (e event) fault(before *event) error {
 		return refused("name", "an event has a name")
 	case moved && before != nil && before.Status == "active":
 		return refused("time", "an event that has begun keeps its start")
-	case moved && !start.After(time.Now()):
+	case moved && !start.After(now):
 		return refused("time", "an event starts in the future")
 	case e.Place == "external" && (e.Channel != "" || e.Location == "" || e.End == ""):
 		return refused("place", "an external event has a location and an end, and no channel")

@@ -98,6 +98,7 @@ type standing struct {
 	Held     []discord.RoleID
 	top      role
 	held     discord.Bits // guild-wide
+	now      time.Time    // when it was read
 	timedOut bool
 }
 
@@ -149,7 +150,8 @@ func (r *reads) standing(ctx context.Context, guild discord.GuildID) (s standing
 	}
 	s.Features = g.Features
 	s.Guild, s.Bot, s.Held = guildSeen{g.ID, g.Name, g.Owner}, me.ID, slices.Sorted(slices.Values(m.Roles))
-	s.timedOut = m.Timeout != nil && m.Timeout.After(time.Now())
+	s.now = r.Call.Now()
+	s.timedOut = m.Timeout != nil && m.Timeout.After(s.now)
 	return s, s.weigh()
 }
 

@@ -335,7 +335,7 @@ func (r *reads) planOther(ctx context.Context, bot *standing, in threadChange, t
 func (s *standing) as(m member) (standing, error) {
 	them := *s
 	them.Bot, them.Held, them.top = m.User.ID, slices.Sorted(slices.Values(m.Roles)), role{}
-	them.timedOut = m.Timeout != nil && m.Timeout.After(time.Now())
+	them.timedOut = m.Timeout != nil && m.Timeout.After(s.now)
 	return them, them.weigh()
 }
 

@@ -158,7 +158,7 @@ const era26, era25 = "2026-07-28", "2025-06-18"
 
 func newPlay(t *testing.T, s Subject) *play {
 	t.Helper()
-	p := &play{T: t, Subject: s, world: s.World(t), now: time.Date(2031, 5, 1, 18, 0, 0, 0, time.UTC), key: "canary-key-0000000001", era: era26}
+	p := &play{T: t, Subject: s, world: s.World(t), now: time.Now(), key: "canary-key-0000000001", era: era26}
 	p.user = yes
 	p.ops = &faulty{OperationLedger: ledger.NewOperations(p.clock)}
 	p.audit = &events{}

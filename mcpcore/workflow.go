@@ -100,7 +100,7 @@ type Operation[In, State any] struct {
 	// that is not proven to be as planned ends the whole, and the key is spent. What
 	// stops between two of them is paused: the same request goes on under its key,
 	// after a new plan and a new approval; what was completed is read back again and
-	// never written again. nil: Apply is called once.
+	// never written again. At most a thousand. nil: Apply is called once.
 	Children func(in In, s State) []Child[State]
 	// ReadBack reads the targets anew after a write that was answered. An error
 	// leaves the outcome open.

@@ -27,6 +27,9 @@ type childView struct {
 
 const childLeft = "left"
 
+// maxChildren is how many receipts a ledger lists at once.
+const maxChildren = 1000
+
 // childKey is the key of a child: only who has the parent's can tell what it
 // is of.
 func childKey(parent, name string) KeyHash {
@@ -43,6 +46,9 @@ func (c *Call) Completed(child string) (id string, ok bool) {
 
 // checkRow says what is wrong with the children of a plan.
 func checkRow(row []child, more bool) error {
+	if len(row) > maxChildren {
+		return fmt.Errorf("it has %d children, and can have %d", len(row), maxChildren)
+	}
 	names, left := map[string]bool{}, false
 	for _, one := range row {
 		if one.name == "" || names[one.name] {
@@ -61,7 +67,7 @@ func (c *Call) readChildren(ctx context.Context, f *flow) error {
 	if !f.parent {
 		return nil
 	}
-	receipts, err := c.deps.Operations.Receipts(ctx, ReceiptFilter{Workflow: f.name, Parent: HashKey(c.Text(keyArg)), Limit: 1000})
+	receipts, err := c.deps.Operations.Receipts(ctx, ReceiptFilter{Workflow: f.name, Parent: HashKey(c.Text(keyArg)), Limit: maxChildren})
 	if err != nil {
 		return c.noOperations(ctx, err)
 	}
@@ -118,7 +124,7 @@ func (x *execution) writeAll(ctx context.Context) (*Result, error) {
 			continue
 		}
 		if begun && (ctx.Err() != nil || time.Now().Add(min(writeFor, x.takes)).After(x.until)) {
-			return View(x.answer(string(StatusPaused), Reading{}, ""))
+			return x.pause()
 		}
 		begun = true
 		w := x.child(one)
@@ -145,7 +151,7 @@ func (x *execution) writeAll(ctx context.Context) (*Result, error) {
 		}
 	}
 	if x.plan.more {
-		return View(x.answer(string(StatusPaused), Reading{}, ""))
+		return x.pause()
 	}
 	return x.completed(ctx, last)
 }
@@ -195,6 +201,15 @@ func (x *execution) block(ctx context.Context, e *Error) error {
 		return failed.WithHint("%s", hint).With("children", x.row)
 	}
 	return err
+}
+
+// pause answers that the rest is still to be done.
+func (x *execution) pause() (*Result, error) {
+	res, err := View(x.answer(string(StatusPaused), Reading{}, ""))
+	if err == nil {
+		res.Notes = append(res.Notes, "it is paused: the same call with the same operationKey goes on with what is left, when a person has approved it")
+	}
+	return res, err
 }
 
 // paused is the error of a call that could not go on, and whose operation still

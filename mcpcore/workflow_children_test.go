@@ -217,6 +217,24 @@ func TestFrontierPausesAndGoesOn(t *testing.T) {
 	}
 }
 
+func TestPausedAnswerSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	r := bookroom(t, &shelf{most: 1})
+	res, err := r.s.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_shelf_filling", Arguments: json.RawMessage(strings.TrimSuffix(threeBooks, "}") + `,"operationKey":"key-00000000000001"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for _, c := range res.Content {
+		if said, ok := c.(*mcp.TextContent); ok {
+			text += said.Text
+		}
+	}
+	if res.IsError || !strings.Contains(text, "the same call with the same operationKey goes on") {
+		t.Errorf("it says %s", text)
+	}
+}
+
 func TestWhatWasDoneIsReadBackBeforeTheRest(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

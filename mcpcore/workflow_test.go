@@ -452,7 +452,9 @@ func TestNowIsTheAssemblysClock(t *testing.T) {
 		Now string `json:"now"`
 	}
 	tool := mcpcore.Define(mcpcore.Tool{Name: "clock", Doc: "Tells the time.", Effect: mcpcore.Read, Scope: mcpcore.LocalScope},
-		func(_ context.Context, c *mcpcore.Call, _ struct{}) (told, error) { return told{c.Now().Format(time.RFC3339)}, nil })
+		func(_ context.Context, c *mcpcore.Call, _ struct{}) (told, error) {
+			return told{c.Now().Format(time.RFC3339)}, nil
+		})
 	deps := mcpcore.Deps{Tools: []mcpcore.Tool{tool}, Chain: middleware.Standard(middleware.Options{}), Clock: func() time.Time { return noon }}
 	s := join(t, deps, eras[1], nil)
 	if got := say(t, s, &mcp.CallToolParams{Name: "clock", Arguments: json.RawMessage(`{}`)}); !strings.Contains(got, `2031-05-01T12:00:00Z`) {

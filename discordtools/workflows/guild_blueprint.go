@@ -128,8 +128,7 @@ func planGuildBlueprint(ctx context.Context, r *reads, in blueprintBuild) (plan 
 		return plan, err
 	}
 	if len(f.Blockers) > 0 {
-		b := f.Blockers[0]
-		return plan, refused(strings.ReplaceAll(strings.ToLower(b.Code), "_", "-"), "%s", b.Message).(*mcpcore.Error).With("blockers", f.Blockers).WithHint("%s", b.Hint)
+		return plan, blocked(f.Blockers)
 	}
 	ops := f.Frontier(r.Call.Limit("maxOperations"))
 	g := &f.Guild.Settings
@@ -161,6 +160,13 @@ func planGuildBlueprint(ctx context.Context, r *reads, in blueprintBuild) (plan 
 	}
 	plan.Pictures, plan.Warnings = f.Plan().Pictures(), f.Warnings
 	return plan, nil
+}
+
+// blocked refuses a plan for what stands in the way: the first of it in words.
+func blocked(all []blueprint.Problem) error {
+	first := all[0]
+	return mcpcore.Errorf(mcpcore.CodePlanRefused, "%s", first.Message).With("blockers", all).
+		With("reason", strings.ReplaceAll(strings.ToLower(first.Code), "_", "-")).WithHint("%s", first.Hint)
 }
 
 // readBackBlueprint reads what an operation was about. What an earlier call did is

@@ -177,10 +177,12 @@ func (r *run) written(ctx context.Context, op Operation) (id string, err error) 
 	if err := r.begin(ctx); err != nil {
 		return "", err
 	}
-	within, cancel := context.WithTimeout(ctx, until.Sub(r.Clock()))
+	now := r.Clock()
+	within, cancel := context.WithTimeout(ctx, until.Sub(now))
 	defer cancel()
-	if err = within.Err(); err != nil {
-		err = mcpcore.NotDone(err)
+	// Both clocks: the monotonic one stands still while a machine sleeps.
+	if within.Err() != nil || !now.Round(0).Before(until.Round(0)) {
+		err = mcpcore.NotDone(errLost)
 	} else {
 		id, err = r.step(within, r.draft, op, r.Plan.BlueprintID)
 	}

@@ -441,3 +441,83 @@ func TestBusy(t *testing.T) {
 		}
 	})
 }
+
+// slow is a ledger whose process is stopped for a while at a step of the nth write.
+type slow struct {
+	mcpcore.OperationLedger
+	step  string
+	left  int
+	sleep func()
+}
+
+func (l *slow) stop(step string) {
+	if l.step != step {
+		return
+	}
+	if l.left--; l.left == -1 {
+		l.sleep()
+	}
+}
+
+func (l *slow) Reserve(ctx context.Context, c mcpcore.Claim, r mcpcore.Reservation) (mcpcore.Receipt, error) {
+	l.stop("before it is reserved")
+	receipt, err := l.OperationLedger.Reserve(ctx, c, r)
+	l.stop("before it is pending")
+	return receipt, err
+}
+
+func (l *slow) Pending(ctx context.Context, c mcpcore.Claim, write time.Duration) (mcpcore.Receipt, error) {
+	receipt, err := l.OperationLedger.Pending(ctx, c, write)
+	l.stop("before it is sent")
+	return receipt, err
+}
+
+// A process that was stopped until its claim was over, or too old for a write,
+// sends nothing, whether somebody else has the targets by then or not. The same call
+// again goes on.
+func TestStoppedProcessesWriteNothing(t *testing.T) {
+	t.Parallel()
+	d := parse(t, short)
+	names, _ := want(t, d)
+	for _, step := range []string{"before it is reserved", "before it is pending", "before it is sent"} {
+		for _, taken := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, taken over %t", step, taken), func(t *testing.T) {
+				t.Parallel()
+				onSite(t, func(s *site) {
+					p := s.plan(d)
+					var other mcpcore.Claim
+					written := 0
+					a := s.applier()
+					a.Operations = &slow{s.ops, step, 3, func() {
+						written = len(s.world.Writes())
+						time.Sleep(blueprint.Lease)
+						if taken && step == "before it is reserved" { // later it is quarantined
+							var err error
+							if other, err = s.ops.Claim(s.Context(), mcpcore.Wanted{
+								Workflow: "role-creation", Key: "k", Lease: time.Minute, Targets: []mcpcore.Target{{Kind: "guild/roles", ID: string(s.guild)}},
+							}); err != nil {
+								s.Error(err)
+							}
+						}
+					}}
+					o := a.Apply(s.Context(), blueprint.Order{Plan: p, Principal: "stdio", Budget: 1000})
+					if o.Status != blueprint.Partial || o.Failure == nil || o.Failure.Code != "APPLY_LOCK_LOST" || o.Next != blueprint.NextResume {
+						s.Errorf("%s", show(o))
+					}
+					if now := len(s.world.Writes()); now != written || written != 3 {
+						s.Errorf("%d writes, of which %d after it was stopped", now, now-written)
+					}
+					if other.ID != "" {
+						if o := s.apply(p, 1000); o.Status != blueprint.Busy {
+							s.Errorf("while somebody else has it: %s", show(o))
+						}
+						if err := s.ops.Release(s.Context(), other); err != nil {
+							s.Error(err)
+						}
+					}
+					s.resumed(p, names)
+				})
+			})
+		}
+	}
+}

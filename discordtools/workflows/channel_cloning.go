@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -174,7 +175,10 @@ func planClone(ctx context.Context, r *reads, in channelClone) (plan mcpcore.Cha
 	}
 	plan = mcpcore.Change[cloneState]{
 		Action: "create", State: s,
-		Facts:    mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: "clones", Value: c.Type.String() + " " + c.Name}, {Name: "creates", Value: in.Name}},
+		Facts: mcpcore.Facts{
+			{Name: "guild", Value: s.Guild.Name}, {Name: "clones", Value: c.Type.String() + " " + c.Name}, {Name: "creates", Value: in.Name},
+			{Name: "copies", Value: fmt.Sprintf("%d settings, %d overwrites, %d tags", len(s.Settings), len(s.Overwrites), len(s.Tags))},
+		},
 		Warnings: []string{"The inventory holds the channels that the bot can see; there may be others."},
 	}
 	_, err = joining(&plan, "channels", []discord.ChannelID(nil), s.Inventory.Guild, guildChannels)

@@ -3,7 +3,6 @@ package workflows
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/guildwarden/guildwarden/discordtools"
@@ -132,11 +131,14 @@ func planSync(ctx context.Context, r *reads, in permissionSync) (plan mcpcore.Ch
 	}
 	plan = mcpcore.Change[syncState]{
 		Action: "sync", State: s,
-		Facts:    mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: "channel", Value: child.Name}, {Name: "category", Value: parent.Name}},
-		Warnings: []string{"Whoever saw or used the channel by an overwrite of its own alone loses that."}, Risks: []string{"full-replacement", "propagates"},
+		Facts: mcpcore.Facts{{Name: "guild", Value: s.Guild.Name}, {Name: "channel", Value: child.Name}, {Name: "category", Value: parent.Name}},
+		Warnings: []string{
+			"Whoever saw or used the channel by an overwrite of its own alone loses that.", "Later changes of the category's permissions reach the channel too.",
+		},
+		Risks: []string{"full-replacement", "propagates"},
 	}
 	for _, c := range s.Changes {
-		if err := c.reviewed(r, &plan); err != nil {
+		if err := c.reviewed(r, &bot, &plan); err != nil {
 			return plan, err
 		}
 	}
@@ -224,23 +226,26 @@ func syncChanges(was, wanted []overwrite) (all []syncChange) {
 
 // reviewed adds a change to what a person reviews. A protected member's may not
 // change.
-func (c *syncChange) reviewed(r *reads, plan *mcpcore.Change[syncState]) error {
-	action, who := "change", "role"
+func (c *syncChange) reviewed(r *reads, bot *standing, plan *mcpcore.Change[syncState]) error {
+	action, who := "change", "role "+string(c.ID)
 	switch {
 	case c.Was == nil:
 		action = "add"
 	case c.Becomes == nil:
 		action = "remove"
 	}
+	if role, there := bot.role(discord.RoleID(c.ID)); there {
+		who = "role " + role.Name
+	}
 	if c.Type == discord.OverwriteMember {
-		who = "member"
+		who = "member " + string(c.ID)
 		if err := r.Call.Protected(string(c.ID)); err != nil {
 			return err
 		}
 	}
 	plan.Affected = append(plan.Affected, mcpcore.Affected{ID: string(c.ID), Action: action})
 	if len(plan.Affected) <= mcpcore.FirstShown {
-		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: fmt.Sprint(who, " ", c.ID), Value: c.Was.String() + " → " + c.Becomes.String()})
+		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: who, Value: c.Was.String() + " → " + c.Becomes.String()})
 	}
 	return nil
 }

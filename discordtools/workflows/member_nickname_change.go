@@ -3,7 +3,6 @@ package workflows
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -120,12 +119,13 @@ func planNick(ctx context.Context, r *reads, in nickChange) (plan mcpcore.Change
 	return plan, nil
 }
 
-// nickText is a nickname in words, with its spaces to be seen.
+// nickText is a nickname in words, in quotes so that its spaces are seen and that
+// none is none.
 func nickText(nick *string) string {
 	if nick == nil || *nick == "" {
 		return "none"
 	}
-	return fmt.Sprintf("%q", *nick)
+	return "'" + *nick + "'"
 }
 
 // named reports another member than was renamed, and one whose name differs by

@@ -68,6 +68,13 @@ func TestMemberNicknameChangeOfTheBot(t *testing.T) {
 	nicknaming(sandbox.DemoNewcomer, `null`).observed(nicked("another")).sends(t, `PATCH /guilds/1200000000000000001/members/1200000000000000105 {"nick":null}`)
 }
 
+// A nickname that reads like none is not taken for none.
+func TestMemberNicknameChangeToNone(t *testing.T) {
+	t.Parallel()
+	s := nicknaming(sandbox.DemoNewcomer, `"none"`)
+	s.sends(t, s.Sends...)
+}
+
 func TestMemberNicknameChangeReadsBack(t *testing.T) {
 	t.Parallel()
 	nick := func() scene { return nicknaming(sandbox.DemoNewcomer, `"canary  Pebble"`) }

@@ -213,6 +213,9 @@ func planVoiceChange(ctx context.Context, r *reads, in voiceChange) (plan mcpcor
 		}
 		plan.Warnings = []string{"How full the channel is cannot be seen; who may move members may fill it past its limit."}
 	}
+	if in.Enabled {
+		plan.Warnings = []string{"It lasts in every voice channel of the guild, until it is lifted."}
+	}
 	plan.Action, plan.State = in.Action, s
 	setting(&plan, s.fields(in)...)
 	return plan, nil

@@ -3,7 +3,6 @@ package workflows
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -167,7 +166,7 @@ func planStage(ctx context.Context, r *reads, in stageChange) (plan mcpcore.Chan
 	}
 	wanted := "not live"
 	if in.Action != "end" {
-		wanted = fmt.Sprintf("%q", in.Topic)
+		wanted = "'" + in.Topic + "'"
 	}
 	setting(&plan, field{"topic", s.Live.String(), wanted})
 	switch {
@@ -209,7 +208,7 @@ func (v *stageSeen) String() string {
 	if v == nil {
 		return "not live"
 	}
-	return fmt.Sprintf("%q", v.Topic)
+	return "'" + v.Topic + "'"
 }
 
 // stage reads a channel's live stage; nil is none.

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/guildwarden/guildwarden/discordtools"
@@ -104,7 +103,7 @@ func planVoiceStatus(ctx context.Context, r *reads, in voiceStatus) (plan mcpcor
 	}
 	becomes := "nothing"
 	if in.Status != nil {
-		becomes = fmt.Sprintf("%q", *in.Status)
+		becomes = "'" + *in.Status + "'"
 	}
 	plan = mcpcore.Change[voiceStatusState]{
 		Action: "set",

@@ -3,6 +3,7 @@ package workflows
 import (
 	"context"
 
+	"github.com/guildwarden/guildwarden/internal/emoji"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
@@ -86,7 +87,7 @@ func (all guildMarks) pick(in guildMarkInput) (m guildMark, err error) {
 		return m, nil
 	case in.EmojiID != "" && in.EmojiName != "":
 		return m, refused("emoji", "emojiId names a custom emoji and emojiName is a standard one: give one of them")
-	case in.EmojiID == "" && !isEmoji(in.EmojiName):
+	case in.EmojiID == "" && !emoji.Is(in.EmojiName):
 		return m, refused("emoji", "emojiName is not a standard emoji")
 	case in.EmojiID == "":
 		return guildMark{Name: in.EmojiName}, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/guildwarden/guildwarden/discordtools"
+	"github.com/guildwarden/guildwarden/internal/emoji"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -189,7 +190,7 @@ func (s *roleConfigured) looks(bot *standing, in roleConfigure) (err error) {
 		}
 		want.Icon, want.Emoji = nil, nil
 	case in.Emoji != "":
-		if !isEmoji(in.Emoji) {
+		if !emoji.Is(in.Emoji) {
 			return refused("emoji", "unicodeEmoji is not a standard emoji")
 		}
 		want.Icon, want.Emoji = nil, &in.Emoji

@@ -9,7 +9,6 @@ import (
 	"image/png"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // What the icon of a role is: a square of so many pixels, and so many bytes at
@@ -67,19 +66,6 @@ func readIcon(uri string) (*imageSeen, error) {
 	}
 	sum := sha256.Sum256(data)
 	return &imageSeen{kind, len(data), "sha256:" + hex.EncodeToString(sum[:])}, nil
-}
-
-// isEmoji tells what may be a standard emoji from plain text; Discord knows which
-// ones there are.
-func isEmoji(s string) bool {
-	symbol := false
-	for _, r := range s {
-		if unicode.IsLetter(r) || unicode.IsSpace(r) {
-			return false
-		}
-		symbol = symbol || unicode.IsSymbol(r) || r == '\u20e3'
-	}
-	return symbol
 }
 
 // set sets what is given.

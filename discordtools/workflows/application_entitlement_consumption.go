@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/mcpcore"
@@ -98,5 +97,5 @@ func planConsumption(ctx context.Context, r *reads, in consumption) (plan mcpcor
 		nothing(&plan)
 		return plan, nil
 	}
-	return plan, s.Entitlement.active(time.Now())
+	return plan, s.Entitlement.active(r.Call.Now())
 }

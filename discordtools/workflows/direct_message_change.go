@@ -113,7 +113,7 @@ func planDM(ctx context.Context, r *reads, in dmChange, sent *dmPace) (plan mcpc
 	}
 	if in.Action == "send" || in.Action == "reply" {
 		plan.Risks, plan.Warnings = []string{"contacts-a-person"}, []string{"The recipient is notified, and cannot be made to forget it."}
-		if err := sent.may(in.UserID); err != nil {
+		if err := sent.may(in.UserID, r.Call.Now()); err != nil {
 			return plan, err
 		}
 	}
@@ -185,7 +185,7 @@ func (w *write) dm(ctx context.Context, in dmChange, s dmState, sent *dmPace) (d
 	case "edit":
 		err = w.sendWith(ctx, routeMessageEdit, discordtools.Request{Path: onMessage(channel, in.MessageID)}, s.Wanted.edit(), &m)
 	default:
-		sent.note(in.UserID)
+		sent.note(in.UserID, w.Call.Now())
 		err = w.sendWith(ctx, routeMessageCreate, discordtools.Request{Path: inChannel(channel), Form: in.File.form()}, s.Wanted.body(in, w.nonce()), &m)
 	}
 	if err != nil {

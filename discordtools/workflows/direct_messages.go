@@ -290,11 +290,11 @@ type dmPace struct {
 }
 
 // may refuses to write to somebody too fast.
-func (p *dmPace) may(user discord.UserID) error {
+func (p *dmPace) may(user discord.UserID, at time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := time.Now().UnixMilli()
-	last := slices.DeleteFunc(p.sent[user], func(at int64) bool { return now-at >= time.Minute.Milliseconds() })
+	now := at.UnixMilli()
+	last := slices.DeleteFunc(p.sent[user], func(sent int64) bool { return now-sent >= time.Minute.Milliseconds() })
 	p.sent[user] = last
 	wait := int64(0)
 	if n := len(last); n > 0 {
@@ -312,8 +312,8 @@ func (p *dmPace) may(user discord.UserID) error {
 	return nil
 }
 
-func (p *dmPace) note(user discord.UserID) {
+func (p *dmPace) note(user discord.UserID, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sent[user] = append(p.sent[user], time.Now().UnixMilli())
+	p.sent[user] = append(p.sent[user], at.UnixMilli())
 }

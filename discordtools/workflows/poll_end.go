@@ -51,7 +51,7 @@ func pollEnding(rest discordtools.REST) mcpcore.Workflow {
 				return plan, err
 			}
 			plan = mcpcore.Change[pollEndState]{
-				Action: "end", State: pollEndState{at.placeSeen, in.MessageID, p.pollAsked, p.votes(), p.Expiry.UTC().Format(time.RFC3339), p.ended(time.Now())},
+				Action: "end", State: pollEndState{at.placeSeen, in.MessageID, p.pollAsked, p.votes(), p.Expiry.UTC().Format(time.RFC3339), p.ended(r.Call.Now())},
 				Risks: []string{"irreversible"}, Warnings: []string{"A poll that has ended cannot be opened again."},
 				Facts: mcpcore.Facts{{Name: "guild", Value: at.Guild.Name}, {Name: "channel", Value: at.Channel.Name}, {Name: "question", Value: p.Question.Text}},
 			}
@@ -72,7 +72,7 @@ func pollEnding(rest discordtools.REST) mcpcore.Workflow {
 			if err := w.send(ctx, routePollExpire, onMessage(in.ChannelID, in.MessageID), nil, &m); err != nil {
 				return done, err
 			}
-			if p, err := m.poll(); m.ID != in.MessageID || m.Channel != in.ChannelID || !m.wroteIt(s.Permission.Bot) || err != nil || !p.over() {
+			if p, err := m.poll(); m.ID != in.MessageID || m.Channel != in.ChannelID || !m.wroteIt(s.Permission.Bot) || err != nil || !p.over(w.Call.Now()) {
 				return done, errors.New("the answer is not of the poll that was ended")
 			}
 			return done, nil
@@ -82,7 +82,7 @@ func pollEnding(rest discordtools.REST) mcpcore.Workflow {
 			switch {
 			case err != nil:
 				return found, err
-			case !p.over():
+			case !p.over(r.Call.Now()):
 				return found, errors.New("the poll goes on")
 			}
 			var d drift
@@ -95,4 +95,4 @@ func pollEnding(rest discordtools.REST) mcpcore.Workflow {
 }
 
 // over is [poll.ended] after Discord said so, whose clock may be a minute ahead.
-func (p *poll) over() bool { return p.ended(time.Now().Add(time.Minute)) }
+func (p *poll) over(now time.Time) bool { return p.ended(now.Add(time.Minute)) }

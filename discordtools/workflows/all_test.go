@@ -96,50 +96,6 @@ var names = map[string]struct {
 
 const webhookTools = "audit_guild_webhooks list_channel_webhooks get_channel_webhook get_webhook_message"
 
-// elsewhere are the reading tools that are no part of a workflow here: the direct
-// tools that read the same.
-var elsewhere = map[string]string{
-	"list_announcement_subscriptions": "webhooks_list_channel",
-	"list_automod_rules":              "automod_list_rules", "get_automod_rule": "automod_get_rule",
-	"list_voice_regions": "voice_list_regions", "list_guild_voice_regions": "guild_list_voice_regions",
-	"list_channel_permission_overwrites": "channels_get",
-	"list_message_reactions":             "messages_get", "list_reaction_users": "reactions_list",
-	"list_guild_emojis": "emojis_list_guild", "get_guild_emoji": "emojis_get",
-	"list_guild_stickers": "stickers_list_guild", "get_guild_sticker": "stickers_get_guild_sticker",
-	"get_guild_incident_actions": "guild_get", "get_guild_settings": "guild_get",
-	"get_guild_invite": "invites_get", "get_guild_vanity_url": "guild_get_vanity_url",
-	"list_message_pins":     "messages_list_pins",
-	"list_scheduled_events": "events_list", "get_scheduled_event": "events_get", "list_scheduled_event_users": "events_list_users",
-	"get_thread_state": "channels_get", "get_thread_membership": "threads_get_member",
-	"audit_guild_webhooks": "webhooks_list_guild", "list_channel_webhooks": "webhooks_list_channel",
-	"get_channel_webhook": "webhooks_get", "get_webhook_message": "webhooks_get_message",
-	"list_application_emojis": "app_emojis_list", "get_application_emoji": "app_emojis_get",
-	"get_current_bot_profile": "users_get_current",
-
-	"get_guild_profile":              "guild_get",
-	"list_default_soundboard_sounds": "soundboard_list_default_sounds", "list_guild_soundboard_sounds": "soundboard_list_guild_sounds",
-	"get_guild_soundboard_sound": "soundboard_get_guild_sound", "check_soundboard_playback": "permissions_explain",
-	"list_guild_templates":    "templates_list",
-	"list_guild_integrations": "guild_list_integrations",
-	"get_member_voice_state":  "voice_get_user_state",
-	"get_guild_onboarding":    "onboarding_get",
-	"get_poll":                "messages_get", "list_poll_answer_voters": "polls_get_voters",
-	"get_stage_instance":  "stage_instances_get",
-	"list_active_threads": "channels_list_active_threads_guild", "list_archived_threads": "channels_list_public_archived_threads",
-	"get_guild_welcome_screen": "guild_get_welcome_screen", "get_guild_widget_settings": "guild_get_widget_settings",
-}
-
-// Tools that nothing here replaces, and ours that are not among the names, with
-// the reason.
-var (
-	missing = map[string]string{
-		"get_voice_channel_status":               "no route of the REST API reads it",
-		"list_pending_discord_interactions":      "interactions come to the application's own address or through the gateway",
-		"list_discord_interaction_continuations": "interactions come to the application's own address or through the gateway",
-	}
-	added = map[string]string{"audit_channel_deletion": "the readiness of a deletion, which roles have there too"}
-)
-
 func TestWorkflowsHaveTheirNames(t *testing.T) {
 	t.Parallel()
 	client, err := discordtools.NewClient(sandbox.New(sandbox.Options{}).Session(), discordtools.ClientOptions{})

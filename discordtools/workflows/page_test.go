@@ -40,7 +40,7 @@ func TestWorkflowsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := string(page)
-	for mark, text := range map[string]string{"table": table(declared(t)), "rules": rules(t), "code": code(t)} {
+	for mark, text := range map[string]string{"table": table(declared(t)), "rules": rules(t), "code": code(t), "names": standIns(declared(t))} {
 		begin := "<!-- " + mark + ": written by go test ./discordtools/workflows -run TestWorkflowsPage -update -->\n"
 		before, rest, found := strings.Cut(now, begin)
 		_, after, ended := strings.Cut(rest, "<!-- end of "+mark+" -->\n")

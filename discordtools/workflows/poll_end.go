@@ -38,31 +38,7 @@ func pollEnding(rest discordtools.REST) mcpcore.Workflow {
 		Effect: mcpcore.Write, Scope: mcpcore.ChannelScope, Needs: discord.ViewChannel | discord.ReadMessageHistory | discord.ManageMessages,
 		Scopes: []mcpcore.PolicyScope{{Name: "channels", Arg: "channelId", Doc: "channels and threads, each by itself, in which polls may be ended"}},
 		Reads:  pollReads, Write: []string{routePollExpire},
-		Plan: func(ctx context.Context, r *reads, in pollEnd) (plan mcpcore.Change[pollEndState], err error) {
-			at, err := r.place(ctx, in.ChannelID)
-			if err != nil {
-				return plan, err
-			}
-			if err := at.needs(at.reading() | discord.ManageMessages); err != nil {
-				return plan, err
-			}
-			p, err := r.ownPoll(ctx, in.ChannelID, in.MessageID, at.bot.Bot)
-			if err != nil {
-				return plan, err
-			}
-			plan = mcpcore.Change[pollEndState]{
-				Action: "end", State: pollEndState{at.placeSeen, in.MessageID, p.pollAsked, p.votes(), p.Expiry.UTC().Format(time.RFC3339), p.ended(r.Call.Now())},
-				Risks: []string{"irreversible"}, Warnings: []string{"A poll that has ended cannot be opened again."},
-				Facts: mcpcore.Facts{{Name: "guild", Value: at.Guild.Name}, {Name: "channel", Value: at.Channel.Name}, {Name: "question", Value: p.Question.Text}},
-			}
-			for i, a := range p.Answers {
-				plan.Facts = append(plan.Facts, mcpcore.Fact{Name: fmt.Sprintf("votes for answer %d", i+1), Value: strconv.Itoa(plan.State.Votes[i]) + " × " + a.text()})
-			}
-			if plan.State.Ended {
-				nothing(&plan)
-			}
-			return plan, nil
-		},
+		Plan: planPollEnd,
 		Targets: func(in pollEnd, _ pollEndState) []mcpcore.Target {
 			return []mcpcore.Target{theChannel(in.ChannelID), theMessage(in.ChannelID, in.MessageID)}
 		},
@@ -92,6 +68,32 @@ func pollEnding(rest discordtools.REST) mcpcore.Workflow {
 			return mcpcore.Reading{Drift: d}, nil
 		},
 	}.on(rest)
+}
+
+func planPollEnd(ctx context.Context, r *reads, in pollEnd) (plan mcpcore.Change[pollEndState], err error) {
+	at, err := r.place(ctx, in.ChannelID)
+	if err != nil {
+		return plan, err
+	}
+	if err := at.needs(at.reading() | discord.ManageMessages); err != nil {
+		return plan, err
+	}
+	p, err := r.ownPoll(ctx, in.ChannelID, in.MessageID, at.bot.Bot)
+	if err != nil {
+		return plan, err
+	}
+	plan = mcpcore.Change[pollEndState]{
+		Action: "end", State: pollEndState{at.placeSeen, in.MessageID, p.pollAsked, p.votes(), p.Expiry.UTC().Format(time.RFC3339), p.ended(r.Call.Now())},
+		Risks: []string{"irreversible"}, Warnings: []string{"A poll that has ended cannot be opened again."},
+		Facts: mcpcore.Facts{{Name: "guild", Value: at.Guild.Name}, {Name: "channel", Value: at.Channel.Name}, {Name: "question", Value: p.Question.Text}},
+	}
+	for i, a := range p.Answers {
+		plan.Facts = append(plan.Facts, mcpcore.Fact{Name: fmt.Sprintf("votes for answer %d", i+1), Value: strconv.Itoa(plan.State.Votes[i]) + " × " + a.text()})
+	}
+	if plan.State.Ended {
+		nothing(&plan)
+	}
+	return plan, nil
 }
 
 // over is [poll.ended] after Discord said so, whose clock may be a minute ahead.

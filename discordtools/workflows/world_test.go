@@ -104,7 +104,7 @@ func (s scene) world(t *testing.T) *operationtest.World {
 				u.Operations = s.Ledger(u.Operations)
 			}
 			return discordtools.BuildServer(discordtools.Deps{
-				REST: s.between(rest), Config: discordtools.Config{Armed: u.Armed, ExpectedBot: sandbox.BotID},
+				REST: s.between(rest), Config: discordtools.Config{Armed: u.Armed, ExpectedBot: sandbox.BotID, Toolsets: []string{s.toolset()}},
 				Workflows: workflows.All, Permits: u.Permits, Operations: u.Operations,
 				Ledger: u.Ledger, Approver: u.Approver, Audit: u.Audit, StateKey: u.StateKey, Clock: u.Clock,
 			})
@@ -147,6 +147,17 @@ func (s scene) world(t *testing.T) *operationtest.World {
 			return true
 		},
 	}
+}
+
+// toolset is the workflow's, so that its servers have no more tools than they need:
+// scenes start hundreds.
+func (s scene) toolset() string {
+	for _, w := range workflows.All(nil) {
+		if w.Name == s.Workflow {
+			return w.Category
+		}
+	}
+	return s.Workflow
 }
 
 func (s scene) between(rest discordtools.REST) discordtools.REST {

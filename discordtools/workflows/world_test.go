@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -104,7 +105,7 @@ func (s scene) world(t *testing.T) *operationtest.World {
 				u.Operations = s.Ledger(u.Operations)
 			}
 			return discordtools.BuildServer(discordtools.Deps{
-				REST: s.between(rest), Config: discordtools.Config{Armed: u.Armed, ExpectedBot: sandbox.BotID, Toolsets: []string{s.toolset()}},
+				REST: s.between(rest), Config: discordtools.Config{Armed: u.Armed, ExpectedBot: sandbox.BotID, Toolsets: []string{toolsetOf()[s.Workflow]}},
 				Workflows: workflows.All, Permits: u.Permits, Operations: u.Operations,
 				Ledger: u.Ledger, Approver: u.Approver, Audit: u.Audit, StateKey: u.StateKey, Clock: u.Clock,
 			})
@@ -149,16 +150,15 @@ func (s scene) world(t *testing.T) *operationtest.World {
 	}
 }
 
-// toolset is the workflow's, so that its servers have no more tools than they need:
-// scenes start hundreds.
-func (s scene) toolset() string {
+// toolsetOf is the toolset of a workflow: a scene's servers, of which it starts
+// hundreds, have no more tools than they need.
+var toolsetOf = sync.OnceValue(func() map[string]string {
+	of := map[string]string{}
 	for _, w := range workflows.All(nil) {
-		if w.Name == s.Workflow {
-			return w.Category
-		}
+		of[w.Name] = w.Category
 	}
-	return s.Workflow
-}
+	return of
+})
 
 func (s scene) between(rest discordtools.REST) discordtools.REST {
 	if s.REST == nil {

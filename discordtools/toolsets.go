@@ -101,7 +101,7 @@ var reviewed = []surface.Toolset{
 }
 
 // plain are toolsets of direct tools alone, under the names that they have beside
-// those of workflows.
+// those of workflows. None has the name of a category, which would pass for it.
 var plain = []surface.Toolset{
 	{Name: "application-monetization", Doc: "what the application sells and who has it", Tools: []string{"entitlements_list", "entitlements_get", "skus_list", "subscriptions_list", "subscriptions_get"}},
 	{Name: "audit-logs", Doc: "who changed what", Tools: []string{"audit_log_get"}},
@@ -113,13 +113,7 @@ var plain = []surface.Toolset{
 	{Name: "guilds", Doc: "which guilds and channels there are, and who may see them", Tools: []string{
 		"users_list_current_user_guilds", "channels_list", "channels_get", "permissions_explain",
 	}},
-	{Name: "members", Doc: "who is in a guild", Tools: []string{"members_get", "members_list", "members_search"}},
 	{Name: "message-writes", Doc: "messages that the bot sends and edits", Tools: []string{"messages_send", "messages_edit", "channels_trigger_typing"}},
-	{Name: "messages", Doc: "what is said", Tools: []string{
-		"messages_read", "messages_get", "messages_search_recent", "intelligence_summarize_channel",
-	}},
-	{Name: "permissions", Doc: "who may do what, and why", Tools: []string{"permissions_explain", "permissions_audit_channel"}},
-	{Name: "roles", Doc: "which roles there are", Tools: []string{"roles_list"}},
 }
 
 // Toolsets are the toolsets of the tools, which may be more or fewer than

@@ -136,8 +136,8 @@ func TestToolsShowsWhatIsSelected(t *testing.T) {
 	if got := count(nil, "--toolsets"); got < 33 {
 		t.Errorf("%d toolsets", got)
 	}
-	e := run(t, []string{"MCP_TOOLSETS=polls"}, "", "tools", "--selected")
-	if e.status != 1 || !strings.Contains(e.stderr, "did you mean category:polls?") {
+	e := run(t, []string{"MCP_TOOLSETS=reactions"}, "", "tools", "--selected")
+	if e.status != 1 || !strings.Contains(e.stderr, "did you mean category:reactions?") {
 		t.Errorf("%+v", e)
 	}
 }

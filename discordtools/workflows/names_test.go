@@ -12,25 +12,26 @@ import (
 )
 
 // besides are further tools of toolsets by which agents know them from other
-// servers: what they read, and what they write that nobody has to review.
+// servers: what they read, and what they write that nobody has to review. Where a
+// toolset has the name of a category, the category is it.
 var besides = map[string]string{
 	"application-monetization": "audit_application_entitlements audit_application_subscriptions get_application_entitlement",
 	"audit-logs":               "list_guild_audit_entries get_guild_audit_entry",
 	"bans":                     "list_guild_bans get_guild_ban",
 	"connector": "get_connector_status audit_bot_installations audit_application_posture audit_application_commands " +
 		"audit_application_role_connection_metadata audit_application_skus inspect_application_activity_instance",
-	"coordination":   "list_coordination_addresses list_coordination_notes send_coordination_note",
-	"guilds":         "list_guilds list_channels get_channel explain_channel_access",
-	"interactions":   "add_reaction add_reactions remove_own_reaction",
-	"members":        "get_guild_member list_guild_members search_guild_members",
-	"message-writes": "send_message edit_own_message signal_command_processing",
-	"messages": "read_messages get_message read_message_attachment list_message_replies search_messages recall_conversation " +
+	"coordination":     "list_coordination_addresses list_coordination_notes send_coordination_note",
+	"guilds":           "list_guilds list_channels get_channel explain_channel_access",
+	"interactions":     "add_reaction add_reactions remove_own_reaction",
+	"category:members": "get_guild_member list_guild_members search_guild_members",
+	"message-writes":   "send_message edit_own_message signal_command_processing",
+	"category:messages": "read_messages get_message read_message_attachment list_message_replies search_messages recall_conversation " +
 		"catch_up_messages analyze_community_activity",
-	"native-interactions": "respond_to_discord_interaction send_discord_interaction_followup",
-	"permissions":         "explain_principal_permissions audit_channel_role_access",
-	"roles":               "list_roles get_role",
-	"soundboard":          "play_soundboard_sound",
-	"webhooks":            "send_webhook_message edit_webhook_message",
+	"native-interactions":  "respond_to_discord_interaction send_discord_interaction_followup",
+	"category:permissions": "explain_principal_permissions audit_channel_role_access",
+	"category:roles":       "list_roles get_role",
+	"soundboard":           "play_soundboard_sound",
+	"webhooks":             "send_webhook_message edit_webhook_message",
 }
 
 // elsewhere are the tools that are no part of a workflow here: the direct tools that

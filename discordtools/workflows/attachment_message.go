@@ -63,7 +63,7 @@ type replyTo struct {
 }
 
 // attachmentMessage posts one file.
-func attachmentMessage(rest discordtools.REST) mcpcore.Workflow {
+func attachmentMessage(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 	return change[filePost, filePostState]{
 		Name: "attachment-message", Category: "attachments", Title: "Post a file",
 		Doc: `Posts one file into a channel or thread, with a text and as a reply if wanted. Its bytes come with the call; the plan binds
@@ -73,7 +73,8 @@ func attachmentMessage(rest discordtools.REST) mcpcore.Workflow {
 		Limits: []mcpcore.PolicyLimit{{Name: "maxBytes", Default: fileBytes, Max: fileBytes, Doc: "bytes that one file may have"}},
 		Redact: []string{"data", "description", "content"},
 		Reads:  append(slices.Clone(placeRoutes), routeMessage), Write: []string{routeMessageCreate},
-		Plan: planFilePost,
+		Paced: posts(paced, func(in filePost, _ filePostState) discord.ChannelID { return in.ChannelID }),
+		Plan:  planFilePost,
 		Targets: func(in filePost, _ filePostState) []mcpcore.Target {
 			return []mcpcore.Target{theChannel(in.ChannelID)}
 		},

@@ -96,9 +96,9 @@ func TestAttachmentIsNotTold(t *testing.T) {
 	t.Parallel()
 	s := attaching()
 	c := s.client(t)
-	c.want(s.Execute, s.Args, "completed")
-	told := c.raw
 	c.call(s.Plan, strings.TrimSuffix(s.Args, "}")+`,"operationKey":"`+secondKey+`"}`)
+	told := c.raw
+	c.want(s.Execute, s.Args, "completed")
 	told += c.raw
 	for _, secret := range []string{"canary-bytes", base64.StdEncoding.EncodeToString([]byte("canary-bytes")), "cdn.discordapp.com"} {
 		if strings.Contains(told, secret) {

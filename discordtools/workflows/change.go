@@ -46,6 +46,7 @@ type change[In, State any] struct {
 	// Writes is how many requests the change takes, where it is not one.
 	Writes func(in In, s State) int
 	Takes  time.Duration // how long they may take; see [mcpcore.Operation]
+	Paced  pacing[In, State]
 
 	Plan     func(ctx context.Context, r *reads, in In) (mcpcore.Change[State], error)
 	Targets  func(in In, s State) []mcpcore.Target
@@ -60,7 +61,7 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 	reading := func(call *mcpcore.Call) *reads { return &reads{rest, call, c.Reads} }
 	op := mcpcore.Operation[In, State]{
 		Name: c.Name, Noun: c.Noun, Executes: c.Executes, Title: c.Title, Doc: strings.Join(strings.Fields(c.Doc), " "), Category: c.Category,
-		Effect: c.Effect, Scope: c.Scope, Scopes: c.Scopes, Limits: c.Limits, Protects: c.Protects, Acknowledge: c.Acknowledge,
+		Effect: c.Effect, Scope: c.Scope, Scopes: c.Scopes, Limits: slices.Concat(c.Limits, c.Paced.limits()), Protects: c.Protects, Acknowledge: c.Acknowledge,
 		Redact: c.Redact, Rules: c.Rules, Companions: c.Companions, Audits: c.Audits, Takes: c.Takes,
 		Tool: mcpcore.Tool{
 			Needs: c.Needs, NeedsWhen: c.NeedsWhen, NeedsIn: c.NeedsIn, Intents: c.Intents, Outranks: c.Outranks, Crosses: c.Crosses, Locked: c.Locked,
@@ -68,13 +69,18 @@ func (c change[In, State]) on(rest discordtools.REST) mcpcore.Workflow {
 		},
 		Targets: c.Targets, Children: c.Children,
 		Plan: func(ctx context.Context, call *mcpcore.Call, in In) (mcpcore.Change[State], error) {
-			return c.Plan(ctx, reading(call), in)
+			plan, err := c.Plan(ctx, reading(call), in)
+			if err == nil && !plan.Current {
+				err = c.Paced.may(call, in, plan.State)
+			}
+			return plan, err
 		},
 		Apply: func(ctx context.Context, call *mcpcore.Call, in In, s State) (mcpcore.Written, error) {
 			w := &write{rest: rest, reason: call.Text("auditReason"), routes: c.Write, left: 1, Call: call}
 			if c.Writes != nil {
 				w.left = c.Writes(in, s)
 			}
+			c.Paced.note(call, in, s)
 			return c.Apply(ctx, w, in, s)
 		},
 		ReadBack: func(ctx context.Context, call *mcpcore.Call, in In, s State, w mcpcore.Written) (mcpcore.Reading, error) {

@@ -57,7 +57,7 @@ type part struct {
 
 // componentMessage posts a layout of texts and links, or replaces that of an own
 // message.
-func componentMessage(rest discordtools.REST) mcpcore.Workflow {
+func componentMessage(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 	return change[componentPost, componentState]{
 		Name: "component-message", Category: "interactions", Title: "Post a layout",
 		Doc: `Posts a Components V2 message of texts, separators, containers and link buttons, or replaces the layout of an own
@@ -68,6 +68,7 @@ func componentMessage(rest discordtools.REST) mcpcore.Workflow {
 		Rules:  []mcpcore.Rule{postRule, componentRule}, Redact: []string{"components"},
 		Companions: layoutCompanions(rest),
 		Reads:      postReads, Write: postWrites,
+		Paced:   posts(paced, func(in componentPost, _ componentState) discord.ChannelID { return in.ChannelID }),
 		Plan:    planComponents,
 		Targets: func(in componentPost, _ componentState) []mcpcore.Target { return postTargets(in.post) },
 		Apply: func(ctx context.Context, w *write, in componentPost, s componentState) (mcpcore.Written, error) {

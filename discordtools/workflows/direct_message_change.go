@@ -39,8 +39,7 @@ type dmState struct {
 }
 
 // directMessageChange writes to one person.
-func directMessageChange(rest discordtools.REST) mcpcore.Workflow {
-	sent := &dmPace{sent: map[discord.UserID][]int64{}}
+func directMessageChange(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 	return change[dmChange, dmState]{
 		Name: "direct-message-change", Category: "direct-messages", Title: "Write to a person",
 		Doc: `Sends a direct message to one person whom the policy names, replies in the conversation, or edits or deletes a message of the
@@ -60,9 +59,13 @@ func directMessageChange(rest discordtools.REST) mcpcore.Workflow {
 			}
 			return 1
 		},
-		Plan: func(ctx context.Context, r *reads, in dmChange) (mcpcore.Change[dmState], error) {
-			return planDM(ctx, r, in, sent)
-		},
+		Paced: pacing[dmChange, dmState]{by: paced, fixed: dmTempo, where: func(in dmChange, _ dmState) string {
+			if in.Action == "send" || in.Action == "reply" {
+				return "recipient " + string(in.UserID)
+			}
+			return ""
+		}},
+		Plan: planDM,
 		Targets: func(in dmChange, s dmState) []mcpcore.Target {
 			claims := []mcpcore.Target{{Kind: "recipient", ID: string(in.UserID)}}
 			if s.Channel != "" {
@@ -71,7 +74,7 @@ func directMessageChange(rest discordtools.REST) mcpcore.Workflow {
 			return claims
 		},
 		Apply: func(ctx context.Context, w *write, in dmChange, s dmState) (mcpcore.Written, error) {
-			return w.dm(ctx, in, s, sent)
+			return w.dm(ctx, in, s)
 		},
 		ReadBack: func(ctx context.Context, r *reads, in dmChange, s dmState, w mcpcore.Written) (found mcpcore.Reading, err error) {
 			channel, message, err := dmPlace(w.ID)
@@ -98,7 +101,7 @@ func directMessageChange(rest discordtools.REST) mcpcore.Workflow {
 	}.on(rest)
 }
 
-func planDM(ctx context.Context, r *reads, in dmChange, sent *dmPace) (plan mcpcore.Change[dmState], err error) {
+func planDM(ctx context.Context, r *reads, in dmChange) (plan mcpcore.Change[dmState], err error) {
 	s := dmState{Channel: in.ChannelID}
 	shown, err := r.recipient(ctx, in.UserID, &s)
 	if err != nil {
@@ -113,9 +116,6 @@ func planDM(ctx context.Context, r *reads, in dmChange, sent *dmPace) (plan mcpc
 	}
 	if in.Action == "send" || in.Action == "reply" {
 		plan.Risks, plan.Warnings = []string{"contacts-a-person"}, []string{"The recipient is notified, and cannot be made to forget it."}
-		if err := sent.may(in.UserID, r.Call.Now()); err != nil {
-			return plan, err
-		}
 	}
 	if in.Action != "send" {
 		if err := r.dmTarget(ctx, in, &s, &plan); err != nil {
@@ -166,7 +166,7 @@ func (r *reads) dmTarget(ctx context.Context, in dmChange, s *dmState, plan *mcp
 // dm sends what was planned; a new message goes into the conversation that
 // Discord opens, or has. When that was opened and the message is refused, nothing
 // reached the recipient.
-func (w *write) dm(ctx context.Context, in dmChange, s dmState, sent *dmPace) (done mcpcore.Written, err error) {
+func (w *write) dm(ctx context.Context, in dmChange, s dmState) (done mcpcore.Written, err error) {
 	channel, m := s.Channel, message{}
 	if in.Action == "send" {
 		var c dmChannel
@@ -185,7 +185,6 @@ func (w *write) dm(ctx context.Context, in dmChange, s dmState, sent *dmPace) (d
 	case "edit":
 		err = w.sendWith(ctx, routeMessageEdit, discordtools.Request{Path: onMessage(channel, in.MessageID)}, s.Wanted.edit(), &m)
 	default:
-		sent.note(in.UserID, w.Call.Now())
 		err = w.sendWith(ctx, routeMessageCreate, discordtools.Request{Path: inChannel(channel), Form: in.File.form()}, s.Wanted.body(in, w.nonce()), &m)
 	}
 	if err != nil {

@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/guildwarden/guildwarden/discordtools"
 	"github.com/guildwarden/guildwarden/internal/components"
@@ -274,46 +271,4 @@ func dmPlace(resource string) (discord.ChannelID, discord.MessageID, error) {
 		return "", "", errors.New("nobody knows which message it was")
 	}
 	return discord.ChannelID(channel), discord.MessageID(message), nil
-}
-
-// How fast one person is written to, by this server.
-const (
-	dmPerMinute = 5
-	dmApart     = 5 * time.Second
-)
-
-// dmPace holds when this server wrote to whom, in the last minute. It is safe for
-// concurrent use.
-type dmPace struct {
-	mu   sync.Mutex
-	sent map[discord.UserID][]int64 // Unix milliseconds, the oldest first
-}
-
-// may refuses to write to somebody too fast.
-func (p *dmPace) may(user discord.UserID, at time.Time) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := at.UnixMilli()
-	last := slices.DeleteFunc(p.sent[user], func(sent int64) bool { return now-sent >= time.Minute.Milliseconds() })
-	p.sent[user] = last
-	wait := int64(0)
-	if n := len(last); n > 0 {
-		wait = dmApart.Milliseconds() - (now - last[n-1])
-		if n >= dmPerMinute {
-			wait = max(wait, time.Minute.Milliseconds()-(now-last[0]))
-		}
-	} else {
-		delete(p.sent, user)
-	}
-	if wait > 0 {
-		return mcpcore.Errorf(mcpcore.CodeRateLimited, "this person was written to just now: at most %d messages a minute, %v apart", dmPerMinute, dmApart).
-			With("retry_after_ms", wait).With("scope", "recipient")
-	}
-	return nil
-}
-
-func (p *dmPace) note(user discord.UserID, at time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sent[user] = append(p.sent[user], at.UnixMilli())
 }

@@ -74,7 +74,7 @@ type embedEdit struct {
 }
 
 // embedMessage posts static embeds, or makes a message of the bot's into them.
-func embedMessage(rest discordtools.REST) mcpcore.Workflow {
+func embedMessage(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 	return change[embedPost, embedState]{
 		Name: "embed-message", Category: "embed-messages", Title: "Post embeds",
 		Doc: `Posts 1 to 10 static embeds, without addresses, pictures or times, or replaces all of an own message that is
@@ -90,6 +90,7 @@ func embedMessage(rest discordtools.REST) mcpcore.Workflow {
 			return embedPreview{in.draw(), in.size(), embedText}, nil
 		})},
 		Reads: postReads, Write: postWrites,
+		Paced: posts(paced, func(in embedPost, _ embedState) discord.ChannelID { return in.ChannelID }),
 		Plan: func(ctx context.Context, r *reads, in embedPost) (plan mcpcore.Change[embedState], err error) {
 			s := embedState{Wanted: in.tidy()}
 			var now *message

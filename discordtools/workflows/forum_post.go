@@ -47,7 +47,7 @@ type postedThread struct {
 }
 
 // forumPosting starts a post in a forum.
-func forumPosting(rest discordtools.REST) mcpcore.Workflow {
+func forumPosting(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 	return change[forumPost, forumPostState]{
 		Name: "forum-post", Category: "forum-posts", Title: "Start a forum post",
 		Doc: `Starts a post in a forum, not in a media channel: a title, a plain text and up to 5 of the forum's tags, without files and
@@ -65,7 +65,8 @@ func forumPosting(rest discordtools.REST) mcpcore.Workflow {
 		}}},
 		Redact: []string{"content"},
 		Reads:  append(slices.Clone(placeRoutes), routeMessage), Write: []string{routeThreadStart},
-		Plan: planForumPost,
+		Paced: posts(paced, func(in forumPost, _ forumPostState) discord.ChannelID { return in.ChannelID }),
+		Plan:  planForumPost,
 		Targets: func(in forumPost, _ forumPostState) []mcpcore.Target {
 			return []mcpcore.Target{theChannel(in.ChannelID)}
 		},

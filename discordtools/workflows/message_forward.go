@@ -65,7 +65,7 @@ type forwarded struct {
 }
 
 // messageForwarding forwards a message to another channel.
-func messageForwarding(rest discordtools.REST) mcpcore.Workflow {
+func messageForwarding(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 	return change[messageForward, messageForwardState]{
 		Name: "message-forward", Category: "message-forwarding", Title: "Forward a message",
 		Doc: `Forwards a message from one text or announcement channel to another, without a sound and without notifying anybody. What
@@ -85,7 +85,8 @@ func messageForwarding(rest discordtools.REST) mcpcore.Workflow {
 			return nil
 		}}},
 		Reads: append(slices.Clone(placeRoutes), routeMessage, routeApplication), Write: []string{routeMessageCreate},
-		Plan: planForward,
+		Paced: posts(paced, func(in messageForward, _ messageForwardState) discord.ChannelID { return in.TargetID }),
+		Plan:  planForward,
 		Targets: func(in messageForward, _ messageForwardState) []mcpcore.Target {
 			return []mcpcore.Target{theMessage(in.SourceID, in.MessageID), theChannel(in.TargetID)}
 		},

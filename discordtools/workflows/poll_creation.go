@@ -65,7 +65,7 @@ var pollRule = mcpcore.Rule{All: func(c *mcpcore.Call) (all []mcpcore.Issue) {
 }}
 
 // pollCreation posts a poll.
-func pollCreation(rest discordtools.REST) mcpcore.Workflow {
+func pollCreation(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 	return change[pollCreate, pollCreateState]{
 		Name: "poll-creation", Category: "polls", Title: "Post a poll",
 		Doc: `Posts a poll of 2 to 10 answers, open for 1 to 768 hours, that notifies nobody. A poll cannot be changed: it can be ended
@@ -74,6 +74,7 @@ func pollCreation(rest discordtools.REST) mcpcore.Workflow {
 		Scopes: []mcpcore.PolicyScope{{Name: "channels", Arg: "channelId", Doc: "channels and threads, each by itself, that may get polls"}},
 		Rules:  []mcpcore.Rule{pollRule}, Redact: []string{"question", "answers"},
 		Reads: pollReads, Write: []string{routeMessageCreate},
+		Paced: posts(paced, func(in pollCreate, _ pollCreateState) discord.ChannelID { return in.ChannelID }),
 		Plan: func(ctx context.Context, r *reads, in pollCreate) (plan mcpcore.Change[pollCreateState], err error) {
 			at, err := r.place(ctx, in.ChannelID)
 			if err != nil {

@@ -28,14 +28,18 @@ type desk struct {
 	session *mcp.ClientSession
 }
 
-func serve(t *testing.T, c discordtools.Config, permits mcpcore.WorkflowPolicy) desk {
+func serve(t *testing.T, c discordtools.Config, permits mcpcore.WorkflowPolicy, more ...func(*discordtools.Deps)) desk {
 	t.Helper()
 	world := sandbox.DemoWith(sandbox.Options{})
 	world.AddRole(sandbox.DemoGuild, sandbox.Role{ID: loneRole, Name: "Keepers", Position: 1})
 	c.Armed = true
-	server, err := discordtools.BuildServer(discordtools.Deps{
+	deps := discordtools.Deps{
 		Session: world.Session(), Config: c, Workflows: workflows.All, Permits: permits, Operations: ledger.NewOperations(nil), Volatile: true,
-	})
+	}
+	for _, f := range more {
+		f(&deps)
+	}
+	server, err := discordtools.BuildServer(deps)
 	if err != nil {
 		t.Fatal(err)
 	}

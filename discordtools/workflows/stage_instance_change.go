@@ -51,7 +51,7 @@ type stageSeen struct {
 }
 
 // stageInstanceChange makes a stage live, changes its topic, or ends it.
-func stageInstanceChange(rest discordtools.REST) mcpcore.Workflow {
+func stageInstanceChange(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 	return change[stageChange, stageChangeState]{
 		Name: "stage-instance-change", Category: "stage-instances", Title: "Start, change or end a stage",
 		Doc: `Makes a stage channel live for the members of its guild, changes the topic of a live one, or ends it: its
@@ -66,7 +66,13 @@ func stageInstanceChange(rest discordtools.REST) mcpcore.Workflow {
 		Reads:  append([]string{routeChannel, routeStage}, standingRoutes...),
 		Write:  []string{routeStageStart, routeStageUpdate, routeStageEnd},
 		Audits: []mcpcore.Tool{listStages(rest)},
-		Plan:   planStage,
+		Paced: posts(paced, func(in stageChange, _ stageChangeState) (c discord.ChannelID) {
+			if in.Action == "start" && in.Notify {
+				c = in.ChannelID
+			}
+			return c
+		}),
+		Plan: planStage,
 		Targets: func(in stageChange, _ stageChangeState) []mcpcore.Target {
 			return []mcpcore.Target{theChannel(in.ChannelID)}
 		},

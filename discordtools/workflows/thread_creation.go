@@ -37,7 +37,7 @@ type threadCreateBody struct {
 }
 
 // threadCreation starts a thread in a text or announcement channel.
-func threadCreation(rest discordtools.REST) mcpcore.Workflow {
+func threadCreation(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 	return change[threadCreate, threadCreateState]{
 		Name: "thread-creation", Category: "threads", Title: "Start a thread",
 		Doc: `Starts a thread on a message, or a public or private one without a message; in announcement channels no private one. A
@@ -55,6 +55,7 @@ func threadCreation(rest discordtools.REST) mcpcore.Workflow {
 		}}},
 		Reads: append(slices.Clone(placeRoutes), routeMessage),
 		Write: []string{routeThreadStart, routeThreadOnMessage},
+		Paced: posts(paced, func(in threadCreate, _ threadCreateState) discord.ChannelID { return in.ChannelID }),
 		Plan:  planThreadCreation,
 		Targets: func(in threadCreate, _ threadCreateState) []mcpcore.Target {
 			return []mcpcore.Target{theChannel(in.ChannelID)}

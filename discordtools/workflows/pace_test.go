@@ -3,17 +3,14 @@ package workflows
 import (
 	"testing"
 	"time"
-
-	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
 
-func TestDirectMessagePace(t *testing.T) {
+func TestPace(t *testing.T) {
 	t.Parallel()
-	p := &dmPace{sent: map[discord.UserID][]int64{}}
-	begun := time.UnixMilli(0)
+	p, begun := &pace{}, time.UnixMilli(0)
 	for _, row := range []struct {
 		after time.Duration
-		user  discord.UserID
+		where string
 		may   bool
 	}{
 		{0, "1", true},
@@ -31,12 +28,15 @@ func TestDirectMessagePace(t *testing.T) {
 		{200 * time.Second, "2", true},
 	} {
 		now := begun.Add(row.after)
-		err := p.may(row.user, now)
+		err := p.may(row.where, now, tempo{PerMinute: 5, Apart: 5 * time.Second})
 		if (err == nil) != row.may {
 			t.Errorf("after %v: %v", row.after, err)
 		}
 		if err == nil {
-			p.note(row.user, now)
+			p.note(row.where, now)
 		}
+	}
+	if err := p.may("2", begun.Add(261*time.Second), dmTempo); err != nil || len(p.sent["2"]) > 0 {
+		t.Errorf("a place is remembered for longer than a minute: %v, %v", err, p.sent)
 	}
 }

@@ -1,10 +1,12 @@
 package workflows
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/guildwarden/guildwarden/discordtools"
@@ -342,9 +344,9 @@ func (s *scaffoldStep) title() string {
 		if err != nil {
 			return s.Role.Name // of ours
 		}
-		return fmt.Sprintf("role %s, gives %v", s.Role.Name, bits.Names())
+		return fmt.Sprintf("role %s, gives %s", s.Role.Name, cmp.Or(strings.Join(bits.Names(), ", "), "nothing"))
 	}
-	return "channel " + s.Channel.Name
+	return s.Channel.Type.String() + " " + s.Channel.Name
 }
 
 // verifyScaffold looks whether all that was made is there as it was asked for; of a

@@ -16,15 +16,13 @@ type tempo struct {
 	Apart     time.Duration
 }
 
-// How fast, where the policy says nothing. Direct messages are slower, and no policy
-// speeds them up.
+// How fast. No policy makes direct messages faster.
 var (
-	postLimits = []mcpcore.PolicyLimit{
-		{Name: "postsPerMinute", Default: 10, Max: 60, Doc: "posts of all workflows into one channel within a minute"},
-		{Name: "postIntervalMs", Default: 500, Max: 60000, Doc: "milliseconds between two of them"},
-	}
-	dmTempo = tempo{PerMinute: 5, Apart: 5 * time.Second}
+	postLimits = []mcpcore.PolicyLimit{{Name: "postsPerMinute", Default: 10, Max: 60, Doc: "posts of all workflows into one channel within a minute"}}
+	dmTempo    = tempo{PerMinute: 5, Apart: 5 * time.Second}
 )
+
+const postsApart = 500 * time.Millisecond
 
 // pace holds where this server's workflows wrote in the last minute, and forgets a
 // place when it is asked again later. The zero value has written nowhere; it is safe
@@ -101,7 +99,7 @@ func (p pacing[In, State]) may(c *mcpcore.Call, in In, s State) error {
 		return nil
 	}
 	if t == (tempo{}) {
-		t = tempo{c.Limit("postsPerMinute"), time.Duration(c.Limit("postIntervalMs")) * time.Millisecond}
+		t = tempo{c.Limit("postsPerMinute"), postsApart}
 	}
 	return p.by.may(where, c.Now(), t)
 }

@@ -16,7 +16,7 @@ import (
 func TestPostsArePaced(t *testing.T) {
 	t.Parallel()
 	const here, there = "1200000000000000313", "1200000000000000314"
-	permit := mcpcore.Permit{Enabled: true, Scopes: map[string][]string{"channels": {here, there}}, Limits: map[string]int{"postsPerMinute": 2, "postIntervalMs": 3000}}
+	permit := mcpcore.Permit{Enabled: true, Scopes: map[string][]string{"channels": {here, there}}, Limits: map[string]int{"postsPerMinute": 2}}
 	var ahead atomic.Int64
 	d := serve(t, discordtools.Config{}, mcpcore.WorkflowPolicy{Permits: map[string]mcpcore.Permit{"poll-creation": permit, "embed-message": permit}},
 		func(deps *discordtools.Deps) {

@@ -81,17 +81,38 @@ func SecretKey(key string) bool {
 // approverPrefix begins the tokens that package console makes.
 const approverPrefix = "gwa_"
 
-// The shapes of credentials, each with what stays of it.
+// The shapes of credentials, each with what stays of it, and what a text must have
+// for it: a file of megabytes is told to have none without a search.
 var shapes = []struct {
 	find *regexp.Regexp
 	keep string
+	may  func(string) bool
 }{
-	{regexp.MustCompile(`(?i)((?:webhooks|interactions)(?:\\?/|%2F)[0-9]{17,20}(?:\\?/|%2F))[A-Za-z0-9_\-.%]+`), "${1}:token"},
-	{regexp.MustCompile(`(?i)\b(bot|bearer)\s+[A-Za-z0-9_\-.~+/=]{16,}`), "${1} [REDACTED]"},
-	{regexp.MustCompile(`[A-Za-z0-9_\-]{23,}(?:\.[A-Za-z0-9_\-]{6,7}\.[A-Za-z0-9_\-]{27,})+`), "[REDACTED:token]"},
-	{regexp.MustCompile(approverPrefix + `[a-z2-7]{20,}`), "[REDACTED:token]"},
-	{regexp.MustCompile(`(://)[^/?#\s]+@`), "${1}[REDACTED]@"},
-	{regexp.MustCompile(`(?i)([?&][a-z_]*(?:token|secret|password|signature|key)=)[^&#\s"]+`), "${1}[REDACTED]"},
+	{regexp.MustCompile(`(?i)((?:webhooks|interactions)(?:\\?/|%2F)[0-9]{17,20}(?:\\?/|%2F))[A-Za-z0-9_\-.%]+`), "${1}:token", longNumber},
+	{regexp.MustCompile(`(?i)\b(bot|bearer)\s+[A-Za-z0-9_\-.~+/=]{16,}`), "${1} [REDACTED]", within(" \t\n\f\r")},
+	{regexp.MustCompile(`[A-Za-z0-9_\-]{23,}(?:\.[A-Za-z0-9_\-]{6,7}\.[A-Za-z0-9_\-]{27,})+`), "[REDACTED:token]", within(".")},
+	{regexp.MustCompile(approverPrefix + `[a-z2-7]{20,}`), "[REDACTED:token]", func(s string) bool { return strings.Contains(s, approverPrefix) }},
+	{regexp.MustCompile(`(://)[^/?#\s]+@`), "${1}[REDACTED]@", within("@")},
+	{regexp.MustCompile(`(?i)([?&][a-z_]*(?:token|secret|password|signature|key)=)[^&#\s"]+`), "${1}[REDACTED]", within("?&")},
+}
+
+// within tells of a text whether one of the characters is in it.
+func within(chars string) func(string) bool {
+	return func(s string) bool { return strings.ContainsAny(s, chars) }
+}
+
+// longNumber tells whether 17 digits, such as an id, stand in a row.
+func longNumber(s string) bool {
+	row := 0
+	for i := range len(s) {
+		if row++; s[i] < '0' || s[i] > '9' {
+			row = 0
+		}
+		if row == 17 {
+			return true
+		}
+	}
+	return false
 }
 
 // Text masks what has the shape of a bot token, a bearer header, the token of a
@@ -102,7 +123,9 @@ func Text(s string) string {
 		return s
 	}
 	for _, shape := range shapes {
-		s = shape.find.ReplaceAllString(s, shape.keep)
+		if shape.may(s) {
+			s = shape.find.ReplaceAllString(s, shape.keep)
+		}
 	}
 	return s
 }

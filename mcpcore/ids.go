@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/guildwarden/guildwarden/internal/redact"
 	"github.com/guildwarden/guildwarden/internal/schema"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -54,10 +53,7 @@ func (c *Call) IDs() []ID {
 	return c.idsIn(c.args)
 }
 
-// shownIDs are those that a person may read: the identifiers that are credentials,
-// such as a webhook's token, are masked.
-func (c *Call) shownIDs() []ID { return c.idsIn(redact.Secrets(c.args)) }
-
+// idsIn are those in a copy of the arguments.
 func (c *Call) idsIn(args any) (found []ID) {
 	for _, p := range c.tool.impl.ids {
 		found = p.find(found, args, 0, "")

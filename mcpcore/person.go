@@ -66,11 +66,14 @@ func (c *Call) askPerson(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	question, err := c.forPerson(facts)
+	// What a person may read: identifiers that are credentials, such as a webhook's
+	// token, are masked too.
+	args, _ := redact.Secrets(c.args).(map[string]any)
+	question, err := c.forPerson(facts, args)
 	if err != nil {
 		return err
 	}
-	shown, err := c.shown(ctx, question, facts)
+	shown, err := c.shown(ctx, question, facts, args)
 	if err != nil {
 		return err
 	}
@@ -140,8 +143,8 @@ const (
 )
 
 // forPerson is what a person reads before deciding. What is too long to be shown
-// is refused, since nobody could approve it.
-func (c *Call) forPerson(facts Facts) (string, error) {
+// is refused, since nobody could approve it. args are the call's without secrets.
+func (c *Call) forPerson(facts Facts, args map[string]any) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s? (%s, asked by %s)\n", cmp.Or(c.tool.Title, c.tool.Name), c.tool.Name, literal(c.principal))
 	if c.steps != nil {
@@ -150,7 +153,7 @@ func (c *Call) forPerson(facts Facts) (string, error) {
 		}
 	}
 	shown := map[string]bool{}
-	ids := c.shownIDs()
+	ids := c.idsIn(args)
 	for i, id := range ids {
 		if i == shownOfLists {
 			fmt.Fprintf(&b, "and %d more ids\n", len(ids)-i)
@@ -164,13 +167,12 @@ func (c *Call) forPerson(facts Facts) (string, error) {
 		b.WriteByte('\n')
 	}
 	if c.steps == nil { // which say all that the arguments do
-		rest, _ := redact.Secrets(c.args).(map[string]any)
 		if c.tool.flow() != nil { // whose plan says them
 			shown[keyArg], shown[planArg] = true, true
 		}
 		for _, name := range c.Names() {
 			if !shown[name] {
-				fmt.Fprintf(&b, "%s: %s\n", name, short(visible(compact(rest[name]))))
+				fmt.Fprintf(&b, "%s: %s\n", name, short(visible(compact(args[name]))))
 			}
 		}
 	}

@@ -69,8 +69,9 @@ func ReadShown(raw json.RawMessage) (s Shown, err error) {
 	return s, nil
 }
 
-// shown is what whoever decides is shown of the call.
-func (c *Call) shown(ctx context.Context, question string, facts Facts) (json.RawMessage, error) {
+// shown is what whoever decides is shown of the call. It changes given, which is a
+// copy of its arguments without secrets.
+func (c *Call) shown(ctx context.Context, question string, facts Facts, given map[string]any) (json.RawMessage, error) {
 	t := c.tool
 	pictures, err := c.pictures(ctx)
 	if err != nil {
@@ -79,7 +80,7 @@ func (c *Call) shown(ctx context.Context, question string, facts Facts) (json.Ra
 	needs, _ := c.Needs()
 	s := Shown{
 		Question: question, Title: t.Title, Category: t.Category, Effect: c.Effect().String(), Gate: t.EffectiveGate().String(), Scope: t.Scope.String(),
-		Permissions: needs.Names(), Routes: t.Routes, IDs: c.shownIDs(), Facts: facts, Pictures: pictures,
+		Permissions: needs.Names(), Routes: t.Routes, IDs: c.idsIn(given), Facts: facts, Pictures: pictures,
 	}
 	s.IDs = s.IDs[:min(len(s.IDs), 2*shownOfLists)]
 	if t.EffectiveGate() == Payload {
@@ -95,11 +96,10 @@ func (c *Call) shown(ctx context.Context, question string, facts Facts) (json.Ra
 		}
 	}
 	if c.steps == nil {
-		tree := redact.Secrets(c.args)
-		if all, ok := tree.(map[string]any); ok && t.flow() != nil {
-			delete(all, keyArg) // stands in the facts as its hash, and is the caller's
+		if t.flow() != nil {
+			delete(given, keyArg) // stands in the facts as its hash, and is the caller's
 		}
-		s.Args = forEyes(tree)
+		s.Args = forEyes(given)
 	}
 	for i, step := range c.steps {
 		if step.person() {

@@ -95,9 +95,11 @@ func (o operations) Reserve(ctx context.Context, c mcpcore.Claim, r mcpcore.Rese
 		if err != nil {
 			return err
 		}
-		parent, err := o.receipt(ctx, tx, c.Workflow, r.Parent)
-		if err != nil {
-			return err
+		var parent *mcpcore.Receipt
+		if r.Parent != "" {
+			if parent, err = o.receipt(ctx, tx, c.Workflow, r.Parent); err != nil {
+				return err
+			}
 		}
 		held, err := o.held(ctx, tx, c)
 		if err != nil {

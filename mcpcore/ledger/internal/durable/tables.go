@@ -8,9 +8,8 @@ import (
 	"github.com/guildwarden/guildwarden/mcpcore"
 )
 
-// dropped begins anew with another key, as docs/ledgers.md says.
-func dropped(t *testing.T, s Store) {
-	address := s.New(t)
+// begun is an operation that was reserved, in a store that is closed again.
+func (s Store) begun(t *testing.T, address string) mcpcore.Claim {
 	l := s.open(t, address)
 	w := mcpcore.Wanted{Workflow: "w", Key: "k", Targets: []mcpcore.Target{{Kind: "role", ID: "1"}}, Lease: time.Hour}
 	c, err := l.Operations().Claim(t.Context(), w)
@@ -23,10 +22,17 @@ func dropped(t *testing.T, s Store) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// dropped begins anew with another key, as docs/ledgers.md says.
+func dropped(t *testing.T, s Store) {
+	address := s.New(t)
+	c := s.begun(t, address)
 	db := s.Look(t, address)
 	run(t, db, `DROP TABLE guildwarden_approvals`)
 	run(t, db, `DROP TABLE guildwarden_approvals_meta`)
-	l, err = s.Open(address, []byte(strings.Repeat("x", 32)))
+	l, err := s.Open(address, []byte(strings.Repeat("x", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,23 +57,12 @@ func newer(t *testing.T, s Store) {
 // older are tables of the version that had no children yet.
 func older(t *testing.T, s Store) {
 	address := s.New(t)
-	l := s.open(t, address)
-	w := mcpcore.Wanted{Workflow: "w", Key: "k", Targets: []mcpcore.Target{{Kind: "role", ID: "1"}}, Lease: time.Hour}
-	c, err := l.Operations().Claim(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Operations().Reserve(t.Context(), c, mcpcore.Reservation{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	c := s.begun(t, address)
 	db := s.Look(t, address)
 	run(t, db, `DROP INDEX guildwarden_operations_receipts_parent`)
 	run(t, db, `DROP INDEX guildwarden_operations_receipts_claim`)
 	run(t, db, `UPDATE guildwarden_approvals_meta SET version = 2`)
-	l = s.open(t, address)
+	l := s.open(t, address)
 	child := c.Child("c")
 	if _, err := l.Operations().Reserve(t.Context(), child, mcpcore.Reservation{Parent: "k"}); err != nil {
 		t.Error(err)

@@ -110,8 +110,7 @@ func (x *execution) writeAll(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	if x.plan.broken != "" {
-		e := brokenPlan(x.plan.broken)
-		return nil, x.block(ctx, e.WithHint("%s", e.Hint))
+		return nil, x.block(ctx, brokenPlan(x.plan.broken))
 	}
 	if err := x.confirm(ctx); err != nil {
 		return nil, err
@@ -177,8 +176,7 @@ func (x *execution) confirm(ctx context.Context) error {
 			return x.paused(ctx, err)
 		}
 		if len(found.Drift) > 0 || len(found.Failed) > 0 || found.Absent {
-			e := brokenPlan(one.name)
-			return x.block(ctx, e.With("drift", found.Drift).WithHint("%s", e.Hint))
+			return x.block(ctx, brokenPlan(one.name).With("drift", found.Drift))
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func announcementSubscription(rest discordtools.REST) mcpcore.Workflow {
 		},
 		Rules: []mcpcore.Rule{{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 			if follow := c.Text("action") == "subscribe"; c.Has("sourceChannelId") != follow || c.Has("webhookId") == follow {
-				return &mcpcore.Issue{Path: "action", Message: "takes sourceChannelId to subscribe, and webhookId to unsubscribe", Code: mcpcore.IssueRule}
+				return issue("action", "takes sourceChannelId to subscribe, and webhookId to unsubscribe")
 			}
 			return nil
 		}}},

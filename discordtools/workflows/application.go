@@ -61,9 +61,3 @@ func (r *reads) application(ctx context.Context, want discord.ApplicationID) (a 
 func allOf(collection string, app discord.ApplicationID) mcpcore.Target {
 	return mcpcore.Target{Kind: "application/" + collection, ID: string(app)}
 }
-
-// given reports whether a boolean argument is true.
-func given(c *mcpcore.Call, name string) bool {
-	raw, _ := c.Arg(name)
-	return string(raw) == "true"
-}

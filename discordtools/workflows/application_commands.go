@@ -53,15 +53,12 @@ type commandChange struct {
 // commandArguments refuses arguments that do not go with the action.
 var commandArguments = mcpcore.Rule{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 	action := c.Text("action")
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: message, Code: mcpcore.IssueRule}
-	}
 	switch {
 	case (action == "create") == c.Has("commandId"):
 		return issue("commandId", "is needed with update and delete, and does not go with create")
 	case (action == "delete") == c.Has("command"):
 		return issue("command", "is needed with create and update, and does not go with delete")
-	case action == "delete" && !given(c, "acknowledgeIrreversible"):
+	case action == "delete" && !argument[bool](c, "acknowledgeIrreversible"):
 		return issue("acknowledgeIrreversible", "must be true with delete")
 	}
 	return nil
@@ -132,14 +129,7 @@ func (s *commandState) path(of discord.CommandID) path {
 
 // pickCommand is the command of an id, and a digest of the others.
 func pickCommand(all []command, id discord.CommandID) (one *command, others string) {
-	rest := []command{}
-	for _, c := range all {
-		if c.ID == id {
-			one = &c
-		} else {
-			rest = append(rest, c)
-		}
-	}
+	one, rest := apart(all, func(e command) bool { return e.ID == id })
 	return one, snapshot(rest)
 }
 

@@ -107,9 +107,6 @@ func applicationEmojiChange(rest discordtools.REST) mcpcore.Workflow {
 // checkAppEmojiArguments refuses arguments that do not go with the action.
 func checkAppEmojiArguments(c *mcpcore.Call) *mcpcore.Issue {
 	action := c.Text("action")
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: message, Code: mcpcore.IssueRule}
-	}
 	switch {
 	case (action == "create") == c.Has("emojiId"):
 		return issue("emojiId", "is needed with rename and delete, and does not go with create")
@@ -117,7 +114,7 @@ func checkAppEmojiArguments(c *mcpcore.Call) *mcpcore.Issue {
 		return issue("name", "is needed with create and rename, and does not go with delete")
 	case (action == "create") != c.Has("image"):
 		return issue("image", "is needed with create, and does not go with another action")
-	case action == "delete" && !given(c, "acknowledgeGlobalImpact"):
+	case action == "delete" && !argument[bool](c, "acknowledgeGlobalImpact"):
 		return issue("acknowledgeGlobalImpact", "must be true with delete")
 	}
 	return nil
@@ -181,13 +178,6 @@ func (r *reads) appEmojis(ctx context.Context, of path) ([]appEmoji, error) {
 
 // pickAppEmoji is the emoji of an id, and a digest of the others.
 func pickAppEmoji(all []appEmoji, id discord.EmojiID) (one *appEmoji, others string) {
-	rest := []appEmoji{}
-	for _, e := range all {
-		if e.ID == id {
-			one = &e
-		} else {
-			rest = append(rest, e)
-		}
-	}
+	one, rest := apart(all, func(e appEmoji) bool { return e.ID == id })
 	return one, snapshot(rest)
 }

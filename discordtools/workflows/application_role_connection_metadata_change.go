@@ -105,27 +105,24 @@ func applicationRoleConnectionMetadataChange(rest discordtools.REST) mcpcore.Wor
 // keys that are there twice.
 func checkConnectionArguments(c *mcpcore.Call) *mcpcore.Issue {
 	action := c.Text("action")
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: message, Code: mcpcore.IssueRule}
-	}
 	switch {
 	case (action == "replace") != c.Has("records"):
 		return issue("records", "is needed with replace, and does not go with clear")
-	case action == "replace" && !given(c, "acknowledgeReplacement"):
+	case action == "replace" && !argument[bool](c, "acknowledgeReplacement"):
 		return issue("acknowledgeReplacement", "must be true with replace")
-	case action == "clear" && !given(c, "acknowledgeClearing"):
+	case action == "clear" && !argument[bool](c, "acknowledgeClearing"):
 		return issue("acknowledgeClearing", "must be true with clear")
 	}
 	var records []connectionField
 	if raw, there := c.Arg("records"); there {
 		if err := json.Unmarshal(raw, &records); err != nil {
-			return issue("records", err.Error())
+			return issue("records", "%v", err)
 		}
 	}
 	keys := map[string]bool{}
 	for _, f := range records {
 		if keys[f.Key] {
-			return issue("records", "has the key "+f.Key+" twice")
+			return issue("records", "has the key %s twice", f.Key)
 		}
 		keys[f.Key] = true
 	}

@@ -51,7 +51,7 @@ func applicationTestEntitlementChange(rest discordtools.REST) mcpcore.Workflow {
 		Effect: mcpcore.Destroy, Scope: mcpcore.ApplicationScope,
 		Scopes: []mcpcore.PolicyScope{
 			theApplication("applications whose subscriptions may be tested"),
-			{Name: "guilds", Arg: "guildId", Doc: "guilds that may get a subscription to test"},
+			guildsScope("guilds that may get a subscription to test"),
 			{Name: "users", Arg: "userId", Doc: "users who may get a subscription to test"},
 			{Name: "skus", Arg: "skuId", Doc: "subscriptions that may be tested"},
 		},
@@ -95,9 +95,6 @@ func applicationTestEntitlementChange(rest discordtools.REST) mcpcore.Workflow {
 
 // checkTestEntitlement refuses arguments that do not go with the action.
 func checkTestEntitlement(c *mcpcore.Call) *mcpcore.Issue {
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: message, Code: mcpcore.IssueRule}
-	}
 	remove := c.Text("action") == "delete"
 	switch {
 	case c.Has("guildId") == c.Has("userId"):
@@ -106,7 +103,7 @@ func checkTestEntitlement(c *mcpcore.Call) *mcpcore.Issue {
 		return issue("entitlementId", "is needed with delete, and does not go with create")
 	case remove != c.Has("creationOperationKey"):
 		return issue("creationOperationKey", "is needed with delete, and does not go with create")
-	case remove && !given(c, "acknowledgeIrreversible"):
+	case remove && !argument[bool](c, "acknowledgeIrreversible"):
 		return issue("acknowledgeIrreversible", "must be true with delete")
 	}
 	return nil

@@ -66,7 +66,7 @@ func automodChange(rest discordtools.REST) mcpcore.Workflow {
 			policy names.`,
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope, Needs: discord.ManageGuild,
 		Scopes: []mcpcore.PolicyScope{
-			{Name: "guilds", Arg: "guildId", Doc: "guilds whose rules may be changed"},
+			guildsScope("guilds whose rules may be changed"),
 			{Name: "alertChannels", Doc: "channels that rules may send alerts to"},
 		},
 		Rules: []mcpcore.Rule{{Check: checkRuleArguments}}, Redact: []string{"triggerMetadata", "actions"},
@@ -138,31 +138,28 @@ func verifyRule(ctx context.Context, r *reads, in ruleChange, receipt mcpcore.Re
 // checkRuleArguments refuses arguments that do not go with the action.
 func checkRuleArguments(c *mcpcore.Call) *mcpcore.Issue {
 	action := c.Text("action")
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: message + " with the action " + action, Code: mcpcore.IssueRule}
+	with := func(path, message string) *mcpcore.Issue {
+		return issue(path, "%s with the action %s", message, action)
 	}
 	given := slices.DeleteFunc(slices.Clone(ruleFields), func(f string) bool { return !c.Has(f) })
 	switch {
 	case (action == "create") == c.Has("ruleId"):
-		return issue("ruleId", "is needed, or does not go,")
+		return with("ruleId", "is needed, or does not go,")
 	case (action == "create") != c.Has("trigger"):
-		return issue("trigger", "is needed, or cannot be changed,")
+		return with("trigger", "is needed, or cannot be changed,")
 	case action == "create" && (!c.Has("name") || !c.Has("actions")):
-		return issue("name", "and actions are needed")
+		return with("name", "and actions are needed")
 	case action == "update" && len(given) == 0:
-		return issue("name", "or something else must be given")
+		return with("name", "or something else must be given")
 	case action != "create" && action != "update" && len(given) > 0:
-		return issue(given[0], "does not go")
+		return with(given[0], "does not go")
 	}
 	return nil
 }
 
 func planRule(ctx context.Context, r *reads, in ruleChange) (plan mcpcore.Change[ruleState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	channels, err := r.channels(ctx, in.GuildID)

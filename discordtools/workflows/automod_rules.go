@@ -80,16 +80,9 @@ func (r *autoRule) sort() {
 }
 
 // pick is the rule of an id among all, and a digest of the others.
-func pick(all []autoRule, id discord.RuleID) (rule *autoRule, others string) {
-	rest := []autoRule{}
-	for _, r := range all {
-		if r.ID == id {
-			rule = &r
-		} else {
-			rest = append(rest, r)
-		}
-	}
-	return rule, snapshot(rest)
+func pick(all []autoRule, id discord.RuleID) (one *autoRule, others string) {
+	one, rest := apart(all, func(e autoRule) bool { return e.ID == id })
+	return one, snapshot(rest)
 }
 
 // trigger is the input in Discord's words.

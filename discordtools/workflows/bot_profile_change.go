@@ -87,7 +87,7 @@ func checkBotName(c *mcpcore.Call) *mcpcore.Issue {
 	name := strings.ToLower(strings.TrimSpace(c.Text("username")))
 	no := func(s string) bool { return strings.Contains(name, s) }
 	if name == "everyone" || name == "here" || slices.ContainsFunc([]string{"@", "#", ":", "```", "discord"}, no) || c.Has("username") && len(name) < 2 {
-		return &mcpcore.Issue{Path: "username", Message: "is too short, or has @ # : ``` or discord in it, or names everybody, which Discord refuses", Code: mcpcore.IssueRule}
+		return issue("username", "is too short, or has @ # : ``` or discord in it, or names everybody, which Discord refuses")
 	}
 	return nil
 }
@@ -169,18 +169,10 @@ func (in botProfileEdit) patch(changed []string) (p botProfilePatch) {
 		case "username":
 			p.Username = strings.TrimSpace(in.Username)
 		case "avatar":
-			p.Avatar = textOrNull(in.Avatar)
+			p.Avatar = json.RawMessage(compact(in.Avatar))
 		case "banner":
-			p.Banner = textOrNull(in.Banner)
+			p.Banner = json.RawMessage(compact(in.Banner))
 		}
 	}
 	return p
-}
-
-// textOrNull is a text in JSON.
-func textOrNull(s *string) json.RawMessage {
-	if s == nil {
-		return json.RawMessage("null")
-	}
-	return json.RawMessage(compact(*s))
 }

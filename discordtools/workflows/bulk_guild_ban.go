@@ -103,11 +103,8 @@ type bulkBanBody struct {
 }
 
 func planBulkBan(ctx context.Context, r *reads, in bulkBan) (plan mcpcore.Change[bulkBanState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.BanMembers|discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.BanMembers | discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	s := bulkBanState{Guild: bot.Guild, Permission: bot.evidence(), Erase: in.Erase, ids: sortedUsers(in.UserIDs), failed: new([]discord.UserID)}

@@ -250,6 +250,25 @@ type reason struct {
 	AuditReason string `json:"auditReason,omitempty" jsonschema:"why, for the guild's audit log" maxLength:"512"`
 }
 
+// guildsScope is the scope of workflows that the argument guildId leads to.
+func guildsScope(doc string) mcpcore.PolicyScope {
+	return mcpcore.PolicyScope{Name: "guilds", Arg: "guildId", Doc: doc}
+}
+
+// orNull is an id or a text in JSON, null for none.
+func orNull[T ~string](v T) json.RawMessage {
+	if v == "" {
+		return json.RawMessage("null")
+	}
+	return canon.AppendString(nil, string(v))
+}
+
+// issue is what a rule says of the argument at a path, which does not go with the
+// others.
+func issue(path, format string, with ...any) *mcpcore.Issue {
+	return &mcpcore.Issue{Path: path, Message: fmt.Sprintf(format, with...), Code: mcpcore.IssueRule}
+}
+
 // companion is a reading tool that belongs to a workflow and shares its reads.
 func companion[In, Out any](rest discordtools.REST, t mcpcore.Tool, run func(ctx context.Context, r *reads, in In) (Out, error)) mcpcore.Tool {
 	t.Effect, t.Repeatable = mcpcore.Read, true

@@ -133,11 +133,8 @@ func (b cloneBody) MarshalJSON() ([]byte, error) {
 }
 
 func planClone(ctx context.Context, r *reads, in channelClone) (plan mcpcore.Change[cloneState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageChannels)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageChannels); err != nil {
 		return plan, err
 	}
 	now, c, err := r.fields(ctx, in.GuildID, in.ChannelID)

@@ -76,10 +76,10 @@ func channelCreation(rest discordtools.REST) mcpcore.Workflow {
 			the list. A channel of that kind and place whose name is the same but for case, spaces and
 			dashes counts as there already.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope, Needs: discord.ManageChannels | discord.ViewChannel,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds in which channels may be created"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds in which channels may be created")},
 		Rules: []mcpcore.Rule{{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 			if c.Text("kind") == "category" && (c.Has("parentId") || c.Has("topic")) {
-				return &mcpcore.Issue{Path: "kind", Message: "a category has no parentId and no topic", Code: mcpcore.IssueRule}
+				return issue("kind", "a category has no parentId and no topic")
 			}
 			return nil
 		}}},
@@ -178,11 +178,8 @@ func (s *standing) category(list []channel, id discord.ChannelID) (c channel, er
 }
 
 func planChannelCreation(ctx context.Context, r *reads, in channelCreate) (plan mcpcore.Change[channelCreateState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageChannels|discord.ViewChannel)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageChannels | discord.ViewChannel); err != nil {
 		return plan, err
 	}
 	list, err := r.channels(ctx, in.GuildID)

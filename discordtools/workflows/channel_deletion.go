@@ -104,11 +104,8 @@ func channelDeletion(rest discordtools.REST) mcpcore.Workflow {
 
 // examineChannel reads a channel, what is in it and all that names it.
 func examineChannel(ctx context.Context, r *reads, guild discord.GuildID, id discord.ChannelID) (s channelStanding, ready readiness, err error) {
-	bot, err := r.standing(ctx, guild)
+	bot, err := r.able(ctx, guild, discord.ManageGuild)
 	if err != nil {
-		return s, ready, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return s, ready, err
 	}
 	c, err := r.channel(ctx, guild, id)

@@ -105,7 +105,7 @@ func channelMetadataChange(rest discordtools.REST) mcpcore.Workflow {
 					return nil
 				}
 			}
-			return &mcpcore.Issue{Path: "channelId", Message: "nothing is to be changed; give a field with its new value", Code: mcpcore.IssueRule}
+			return issue("channelId", "nothing is to be changed; give a field with its new value")
 		}}},
 		Reads: append(slices.Clone(standingRoutes), routeChannel, routeRegions),
 		Write: []string{routeChannelEdit},

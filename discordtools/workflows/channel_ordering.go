@@ -66,7 +66,7 @@ func channelOrdering(rest discordtools.REST) mcpcore.Workflow {
 			voice channels with stages. In another category it keeps its own overwrites. The group it comes to is
 			numbered anew from 0; the order of the others in it stays.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds whose channels may be ordered"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds whose channels may be ordered")},
 		Audits: []mcpcore.Tool{companion(rest, mcpcore.Tool{
 			Name: "audit_channel_order", Title: "Look at the order of channels", Category: "channel-ordering",
 			Doc:   "Lists the channels that the bot can see in the groups in which they are ordered, top first, and says where positions are ambiguous and where the bot may order.",

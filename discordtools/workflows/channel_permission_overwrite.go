@@ -111,9 +111,6 @@ func overwriteRule(c *mcpcore.Call) *mcpcore.Issue {
 		named[i] = these(names)
 	}
 	allow, deny, inherit := named[0], named[1], named[2]
-	issue := func(at, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: at, Message: message, Code: mcpcore.IssueRule}
-	}
 	switch mode, all := c.Text("mode"), allow|deny|inherit; {
 	case mode == "delete" && all != 0:
 		return issue("mode", "a deletion names no permissions")

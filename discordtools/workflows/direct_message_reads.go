@@ -86,7 +86,7 @@ func dmQuery(in dmList) map[string][]string {
 
 var dmNeedsChannel = mcpcore.Rule{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 	if !c.Has("channelId") {
-		return &mcpcore.Issue{Path: "channelId", Message: "is needed", Code: mcpcore.IssueRule}
+		return issue("channelId", "is needed")
 	}
 	return nil
 }}

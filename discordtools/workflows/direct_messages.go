@@ -59,9 +59,6 @@ type dmFileSeen struct {
 
 // dmRule demands what each action takes.
 var dmRule = mcpcore.Rule{Check: func(c *mcpcore.Call) *mcpcore.Issue {
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: message, Code: mcpcore.IssueRule}
-	}
 	action := c.Text("action")
 	contact := action == "send" || action == "reply"
 	says := c.Has("content") || c.Has("components") || c.Has("file")
@@ -147,15 +144,10 @@ type dmBody struct {
 	Content    string          `json:"content,omitempty"`
 	Components []part          `json:"components,omitempty"`
 	Flags      int             `json:"flags,omitempty"`
-	Reference  *dmReference    `json:"message_reference,omitempty"`
+	Reference  *replyTo        `json:"message_reference,omitempty"`
 	Mentions   allowedMentions `json:"allowed_mentions"`
 	Nonce      string          `json:"nonce"`
 	Enforce    bool            `json:"enforce_nonce"`
-}
-
-type dmReference struct {
-	Message discord.MessageID `json:"message_id"`
-	Fail    bool              `json:"fail_if_not_exists"`
 }
 
 func (w *dmContent) body(in dmChange, nonce string) dmBody {
@@ -164,7 +156,7 @@ func (w *dmContent) body(in dmChange, nonce string) dmBody {
 		b.Flags = flagComponentsV2
 	}
 	if in.Action == "reply" {
-		b.Reference = &dmReference{in.MessageID, true}
+		b.Reference = &replyTo{in.MessageID, true}
 	}
 	return b
 }
@@ -196,7 +188,7 @@ func (s *dmState) compare(in dmChange, m message, d *drift) {
 			same = len(m.Attachments) == 1 && m.Attachments[0].Size == f.Size && m.Attachments[0].Filename == f.Name
 		}
 		d.unless(same, "file")
-		var to dmReference
+		var to replyTo
 		replies := m.Reference != nil && json.Unmarshal(m.Reference, &to) == nil && to.Message == in.MessageID
 		d.unless(replies == (in.Action == "reply"), "messageId")
 	}

@@ -73,14 +73,7 @@ func (r *reads) expressions(ctx context.Context, kind string, guild discord.Guil
 
 // pickExpression is the one of an id, and a digest of the others.
 func pickExpression(all []expression, id discord.Snowflake) (one *expression, others string) {
-	rest := []expression{}
-	for _, e := range all {
-		if e.ID == id {
-			one = &e
-		} else {
-			rest = append(rest, e)
-		}
-	}
+	one, rest := apart(all, func(e expression) bool { return e.ID == id })
 	return one, snapshot(rest)
 }
 

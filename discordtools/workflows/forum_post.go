@@ -59,7 +59,7 @@ func forumPosting(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 		},
 		Rules: []mcpcore.Rule{newThreadRule, {Check: func(c *mcpcore.Call) *mcpcore.Issue {
 			if strings.TrimSpace(c.Text("content")) == "" {
-				return &mcpcore.Issue{Path: "content", Message: "is empty", Code: mcpcore.IssueRule}
+				return issue("content", "is empty")
 			}
 			return nil
 		}}},

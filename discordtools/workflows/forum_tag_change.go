@@ -119,11 +119,11 @@ func forumTagRule(c *mcpcore.Call) *mcpcore.Issue {
 	set := c.Has("name") || c.Has("moderated") || c.Has("emoji")
 	switch {
 	case (action == "create") == c.Has("tagId"):
-		return &mcpcore.Issue{Path: "tagId", Message: "is needed to change or delete a tag, and not to create one", Code: mcpcore.IssueRule}
+		return issue("tagId", "is needed to change or delete a tag, and not to create one")
 	case action == "create" && !c.Has("name"), c.Has("name") && strings.TrimSpace(c.Text("name")) == "":
-		return &mcpcore.Issue{Path: "name", Message: "is empty; a tag needs one", Code: mcpcore.IssueRule}
+		return issue("name", "is empty; a tag needs one")
 	case set == (action == "delete"):
-		return &mcpcore.Issue{Path: "action", Message: "takes name, moderated or emoji, one at least; delete takes none of them", Code: mcpcore.IssueRule}
+		return issue("action", "takes name, moderated or emoji, one at least; delete takes none of them")
 	}
 	return nil
 }

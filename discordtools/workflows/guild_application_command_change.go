@@ -23,7 +23,7 @@ func guildApplicationCommandChange(rest discordtools.REST) mcpcore.Workflow {
 		Doc: `Creates, replaces or deletes one of the application's commands in a guild, by its exact id. The command is given
 			whole. A new name, as a deletion, forgets who may use it. One of the same name and type is never replaced.`,
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope, Locked: true,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds whose commands of the application may be changed"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds whose commands of the application may be changed")},
 		Rules:  []mcpcore.Rule{commandArguments},
 		Reads:  append(slices.Concat(standingRoutes, applicationRoutes), guildCommands.list, routeCommandGrants), Write: guildCommands.writes(),
 		Plan: func(ctx context.Context, r *reads, in guildCommandChange) (plan mcpcore.Change[commandState], err error) {

@@ -53,7 +53,7 @@ func guildBlueprint(rest discordtools.REST) mcpcore.Workflow {
 			blueprint leaves out is left alone, and nothing is ever deleted.`,
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope, Rules: []mcpcore.Rule{manifestRule},
 		Scopes: []mcpcore.PolicyScope{
-			{Name: "guilds", Arg: "guildId", Doc: "guilds that may be made like a blueprint"},
+			guildsScope("guilds that may be made like a blueprint"),
 			{Name: "phases", Doc: "phases that may be carried out", Pattern: "^(roles|categories|channels|guild|ordering|welcome|onboarding|automod|publications)$"},
 		},
 		Limits:     []mcpcore.PolicyLimit{{Name: "maxOperations", Default: 25, Max: 50, Doc: "operations of one call"}},

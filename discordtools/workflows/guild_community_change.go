@@ -115,11 +115,8 @@ func guildCommunityChange(rest discordtools.REST) mcpcore.Workflow {
 }
 
 func planCommunity(ctx context.Context, r *reads, in communityChange) (plan mcpcore.Change[communityState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	now, err := r.community(ctx, in.GuildID)
@@ -267,7 +264,7 @@ func (s *communityState) differs(g *communityWire) []string {
 // body is the whole routing, and where the guild becomes a Community all its
 // features with that one more.
 func (s *communityState) body() communityBody {
-	b := communityBody{Rules: s.Wanted.Rules, Updates: s.Wanted.Updates, Safety: idOrNull(s.Wanted.Safety)}
+	b := communityBody{Rules: s.Wanted.Rules, Updates: s.Wanted.Updates, Safety: orNull(s.Wanted.Safety)}
 	if s.Enables {
 		b.Features = append(slices.Clone(s.Features), community)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -47,7 +46,7 @@ func guildExpressionChange(rest discordtools.REST) mcpcore.Workflow {
 		Name: "guild-expression-change", Category: "guild-expressions", Title: "Change an emoji or a sticker",
 		Doc:    `Creates, changes or deletes an emoji or sticker of a guild. Its picture cannot be changed. Messages that use a deleted one lose it.`,
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds whose emojis and stickers may be changed"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds whose emojis and stickers may be changed")},
 		Rules:  []mcpcore.Rule{{Check: checkExpressionArguments}}, Redact: []string{"image"},
 		Reads: append(slices.Clone(standingRoutes), expressionKinds["emoji"].list, expressionKinds["sticker"].list),
 		Write: slices.Concat(expressionKinds["emoji"].writes(), expressionKinds["sticker"].writes()),
@@ -101,9 +100,6 @@ func guildExpressionChange(rest discordtools.REST) mcpcore.Workflow {
 // the kind.
 func checkExpressionArguments(c *mcpcore.Call) *mcpcore.Issue {
 	action, kind := c.Text("action"), c.Text("kind")
-	issue := func(path, format string, with ...any) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: fmt.Sprintf(format, with...), Code: mcpcore.IssueRule}
-	}
 	given := slices.DeleteFunc([]string{"name", "roles", "description", "tags"}, func(f string) bool { return !c.Has(f) })
 	needed := []string{"name", "image"}
 	if kind == "sticker" {

@@ -59,7 +59,7 @@ func guildIncidentActionChange(rest discordtools.REST) mcpcore.Workflow {
 		Doc: `Sets or ends a guild's incident actions: no joining by invites, no direct messages between members. A deadline that is not
 			given stays. The reason is not sent: Discord takes none here.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope, Needs: discord.ManageGuild,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds that may be locked down and opened"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds that may be locked down and opened")},
 		Rules:  []mcpcore.Rule{someOf("invitesDisabledUntil", "directMessagesDisabledUntil")},
 		Reads:  standingRoutes, Write: []string{routeIncidentActions},
 		Plan: planIncidents,
@@ -90,11 +90,8 @@ func guildIncidentActionChange(rest discordtools.REST) mcpcore.Workflow {
 
 // planIncidents plans the deadlines that were given.
 func planIncidents(ctx context.Context, r *reads, in incidentChange) (plan mcpcore.Change[incidentState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	if bot.held.Unknown() != (discord.Bits{}) {
@@ -117,7 +114,7 @@ func planIncidents(ctx context.Context, r *reads, in incidentChange) (plan mcpco
 		if *f.to, err = deadline(f.value, r.Call.Now()); err != nil {
 			return plan, err
 		}
-		*f.body = idOrNull(*f.to)
+		*f.body = orNull(*f.to)
 	}
 	plan = mcpcore.Change[incidentState]{Action: "change", State: s, Current: s.Wanted == s.Now, Facts: mcpcore.Facts{
 		{Name: "guild", Value: s.Guild.Name},

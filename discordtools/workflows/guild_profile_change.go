@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/guildwarden/guildwarden/discordtools"
-	"github.com/guildwarden/guildwarden/internal/canon"
 	"github.com/guildwarden/guildwarden/mcpcore"
 	"github.com/guildwarden/guildwarden/mcpcore/discord"
 )
@@ -63,11 +62,8 @@ func guildProfileChange(rest discordtools.REST) mcpcore.Workflow {
 		Rules:  []mcpcore.Rule{someOf("name", "description")},
 		Reads:  standingRoutes, Write: []string{routeGuildEdit},
 		Plan: func(ctx context.Context, r *reads, in profileChange) (plan mcpcore.Change[profileState], err error) {
-			bot, err := r.standing(ctx, in.GuildID)
+			bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 			if err != nil {
-				return plan, err
-			}
-			if err := bot.needs(discord.ManageGuild); err != nil {
 				return plan, err
 			}
 			s := profileState{Guild: bot.Guild, Permission: bot.evidence(), Requested: givenOf(r.Call, "name", "description")}
@@ -120,14 +116,6 @@ func orNone(text string) string {
 		return "none"
 	}
 	return text
-}
-
-// wordsOrNull is a text in JSON, null for none.
-func wordsOrNull(text string) json.RawMessage {
-	if text == "" {
-		return json.RawMessage("null")
-	}
-	return canon.AppendString(nil, text)
 }
 
 // onto is the profile with what was given.
@@ -183,7 +171,7 @@ func (s *profileState) body() (b profileBody) {
 		b.Name = s.Wanted.Name
 	}
 	if slices.Contains(s.Changed, "description") {
-		b.Description = wordsOrNull(s.Wanted.Description)
+		b.Description = orNull(s.Wanted.Description)
 	}
 	return b
 }

@@ -98,11 +98,8 @@ type pruneBody struct {
 }
 
 func planPrune(ctx context.Context, r *reads, in prune) (plan mcpcore.Change[pruneState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.KickMembers|discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.KickMembers | discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	s := pruneState{Guild: bot.Guild, Permission: bot.evidence(), Days: in.Days, Ceiling: r.Call.Limit("maxMembers"), pruned: new(int)}

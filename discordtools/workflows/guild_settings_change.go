@@ -92,7 +92,7 @@ func guildSettingsChange(rest discordtools.REST) mcpcore.Workflow {
 		Name: "guild-settings-change", Category: "guild-settings", Title: "Change a guild's settings",
 		Doc:    `Changes those of a guild's settings that are given; all others stay. The list of suppressed notices is given whole.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope, Needs: discord.ManageGuild,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds whose settings may be changed"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds whose settings may be changed")},
 		Rules:  []mcpcore.Rule{someOf(settingNames...)},
 		Reads:  append(slices.Clone(standingRoutes), routeChannels), Write: []string{routeGuildEdit},
 		Plan: planSettings,
@@ -134,11 +134,8 @@ func someOf(names ...string) mcpcore.Rule {
 }
 
 func planSettings(ctx context.Context, r *reads, in settingsChange) (plan mcpcore.Change[settingsState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	s := settingsState{Guild: bot.Guild, Permission: bot.evidence(), Requested: slices.DeleteFunc(slices.Clone(settingNames), func(n string) bool { return !r.Call.Has(n) })}
@@ -277,11 +274,11 @@ func (s *settingsState) patch() (p guildPatch) {
 		case "explicitContentFilter":
 			p.Filter = number(mediaFilters, w.Filter)
 		case "afkChannelId":
-			p.AFKChannel = idOrNull(w.AFKChannel)
+			p.AFKChannel = orNull(w.AFKChannel)
 		case "afkTimeoutSeconds":
 			p.AFKTimeout = &w.AFKTimeout
 		case "systemChannelId":
-			p.SystemChannel = idOrNull(w.SystemChannel)
+			p.SystemChannel = orNull(w.SystemChannel)
 		case "suppressedSystemNotifications":
 			p.SystemFlags = new(int)
 			for _, notice := range w.Suppressed {
@@ -292,12 +289,4 @@ func (s *settingsState) patch() (p guildPatch) {
 		}
 	}
 	return p
-}
-
-// idOrNull is an id in JSON, null for none.
-func idOrNull[ID ~string](id ID) json.RawMessage {
-	if id == "" {
-		return json.RawMessage("null")
-	}
-	return json.RawMessage(`"` + string(id) + `"`)
 }

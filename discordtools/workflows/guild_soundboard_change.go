@@ -65,7 +65,7 @@ func guildSoundboardChange(rest discordtools.REST) mcpcore.Workflow {
 		Doc: `Creates, changes or deletes a sound of a guild's soundboard, and never plays it. What it sounds like cannot be changed: delete it
 			and create another.`,
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds whose sounds may be changed"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds whose sounds may be changed")},
 		Rules:  []mcpcore.Rule{{Check: checkSoundArguments}}, Redact: []string{"sound"},
 		Reads: append(slices.Clone(standingRoutes), routeSounds, expressionKinds["emoji"].list),
 		Write: []string{routeSoundCreate, routeSoundEdit, routeSoundDelete},
@@ -114,9 +114,6 @@ func guildSoundboardChange(rest discordtools.REST) mcpcore.Workflow {
 // checkSoundArguments refuses arguments that do not go with the action.
 func checkSoundArguments(c *mcpcore.Call) *mcpcore.Issue {
 	action, name, id := c.Text("action"), c.Text("emojiName"), c.Text("emojiId")
-	issue := func(path, format string, with ...any) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: fmt.Sprintf(format, with...), Code: mcpcore.IssueRule}
-	}
 	given := slices.DeleteFunc([]string{"name", "volume", "emojiId", "emojiName"}, func(f string) bool { return !c.Has(f) })
 	switch {
 	case (action == "create") == c.Has("soundId"):
@@ -289,15 +286,7 @@ func (r *reads) sounds(ctx context.Context, guild discord.GuildID) (all []soundS
 
 // pickSound is the sound of an id, and all others.
 func pickSound(list []soundSeen, id discord.SoundID) (one *soundSeen, others []soundSeen) {
-	others = []soundSeen{}
-	for _, s := range list {
-		if s.ID == id {
-			one = &s
-		} else {
-			others = append(others, s)
-		}
-	}
-	return one, others
+	return apart(list, func(s soundSeen) bool { return s.ID == id })
 }
 
 // soundBody is a new sound.
@@ -329,7 +318,7 @@ func (s *soundState) patch() (p soundPatch) {
 		case "volume":
 			p.Volume = &s.Wanted.Volume
 		case "emoji":
-			p.EmojiID, p.EmojiName = idOrNull(s.Wanted.EmojiID), idOrNull(s.Wanted.EmojiName)
+			p.EmojiID, p.EmojiName = orNull(s.Wanted.EmojiID), orNull(s.Wanted.EmojiName)
 		}
 	}
 	return p

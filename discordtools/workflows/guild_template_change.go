@@ -157,28 +157,22 @@ func guildTemplateChange(rest discordtools.REST) mcpcore.Workflow {
 func checkTemplateArguments(c *mcpcore.Call) *mcpcore.Issue {
 	action := c.Text("action")
 	words := c.Has("name") || c.Has("description")
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: fmt.Sprintf(message, action), Code: mcpcore.IssueRule}
-	}
 	switch {
 	case (action == "create") == c.Has("template"):
-		return issue("template", "is needed, or does not go, with the action %s")
+		return issue("template", "is needed, or does not go, with the action %s", action)
 	case action == "create" && !c.Has("name"):
-		return issue("name", "is needed with the action %s")
+		return issue("name", "is needed with the action %s", action)
 	case action == "metadata-update" && !words:
-		return issue("name", "or description is needed with the action %s")
+		return issue("name", "or description is needed with the action %s", action)
 	case (action == "synchronize" || action == "delete") && words:
-		return issue("name", "and description do not go with the action %s")
+		return issue("name", "and description do not go with the action %s", action)
 	}
 	return nil
 }
 
 func planTemplate(ctx context.Context, r *reads, in templateChange) (plan mcpcore.Change[templateState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	list, err := r.templates(ctx, in.GuildID)
@@ -266,7 +260,7 @@ func (s *templateState) body(action string) (b templateBody) {
 		b.Name = s.Name
 	}
 	if slices.Contains(s.Changed, "description") {
-		b.Description = wordsOrNull(s.About)
+		b.Description = orNull(s.About)
 	}
 	return b
 }

@@ -138,11 +138,8 @@ func integrationDeletion(rest discordtools.REST) mcpcore.Workflow {
 }
 
 func planIntegrationDeletion(ctx context.Context, r *reads, in integrationDelete) (plan mcpcore.Change[integrationDeleteState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	list, err := r.integrations(ctx, in.GuildID)

@@ -56,9 +56,6 @@ var inviteTypes = []discord.ChannelType{
 // inviteRule demands the users of an invite for some, and the acknowledgement that
 // goes with each kind.
 var inviteRule = mcpcore.Rule{Check: func(c *mcpcore.Call) *mcpcore.Issue {
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: message, Code: mcpcore.IssueRule}
-	}
 	bearer := c.Text("acceptance") == "bearer"
 	switch {
 	case bearer == c.Has("userIds"):

@@ -91,7 +91,7 @@ func inviteDeletion(rest discordtools.REST) mcpcore.Workflow {
 		Doc: `Revokes one invite of the guild for good, named by the reference that list_guild_invites gives it: its link
 			stops working everywhere it was posted. Whoever joined by it stays.`,
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope, Needs: discord.ManageGuild,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds whose invites may be revoked"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds whose invites may be revoked")},
 		Audits: []mcpcore.Tool{companion(rest, mcpcore.Tool{
 			Name: "list_guild_invites", Title: "List a guild's invites", Category: "invites",
 			Doc:   "Lists the invites of a guild by references, which plan_invite_deletion takes and execute_invite_creation gives: the codes are not told.",
@@ -130,11 +130,8 @@ func inviteDeletion(rest discordtools.REST) mcpcore.Workflow {
 }
 
 func planInviteDeletion(ctx context.Context, r *reads, in inviteDelete) (plan mcpcore.Change[inviteState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	list, err := r.invites(ctx, in.GuildID)

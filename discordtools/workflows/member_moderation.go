@@ -64,7 +64,7 @@ func memberModeration(rest discordtools.REST) mcpcore.Workflow {
 		Scopes: []mcpcore.PolicyScope{guildsScope("guilds in which users may be moderated")},
 		Rules: []mcpcore.Rule{only("deleteMessageSeconds", "ban"), only("timeoutMinutes", "timeout"), {Check: func(c *mcpcore.Call) *mcpcore.Issue {
 			if c.Text("action") == "timeout" && !c.Has("timeoutMinutes") {
-				return &mcpcore.Issue{Path: "timeoutMinutes", Message: "is needed for a timeout", Code: mcpcore.IssueRule}
+				return issue("timeoutMinutes", "is needed for a timeout")
 			}
 			return nil
 		}}},
@@ -101,11 +101,8 @@ func memberModeration(rest discordtools.REST) mcpcore.Workflow {
 }
 
 func planModeration(ctx context.Context, r *reads, in moderate) (plan mcpcore.Change[moderateState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, moderations[in.Action])
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(moderations[in.Action]); err != nil {
 		return plan, err
 	}
 	s := moderateState{Guild: bot.Guild, Permission: bot.evidence(), User: in.UserID, Erase: in.Erase, Minutes: in.Minutes, until: new(time.Time)}

@@ -123,9 +123,9 @@ func voiceChangeRule(c *mcpcore.Call) *mcpcore.Issue {
 	action := c.Text("action")
 	switch moves, sets := action == "move", action == "set-server-mute" || action == "set-server-deafen"; {
 	case c.Has("channelId") != moves:
-		return &mcpcore.Issue{Path: "channelId", Message: "goes with the action move, and with it alone", Code: mcpcore.IssueRule}
+		return issue("channelId", "goes with the action move, and with it alone")
 	case c.Has("enabled") != sets:
-		return &mcpcore.Issue{Path: "enabled", Message: "goes with set-server-mute and set-server-deafen, and with them alone", Code: mcpcore.IssueRule}
+		return issue("enabled", "goes with set-server-mute and set-server-deafen, and with them alone")
 	}
 	return nil
 }

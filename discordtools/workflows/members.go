@@ -157,8 +157,3 @@ func (r *reads) banned(ctx context.Context, guild discord.GuildID, id discord.Us
 	}
 	return true, nil
 }
-
-// guildsScope is the scope of workflows that the argument guildId leads to.
-func guildsScope(doc string) mcpcore.PolicyScope {
-	return mcpcore.PolicyScope{Name: "guilds", Arg: "guildId", Doc: doc}
-}

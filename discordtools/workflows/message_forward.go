@@ -80,7 +80,7 @@ func messageForwarding(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 		},
 		Rules: []mcpcore.Rule{{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 			if c.Text("sourceChannelId") == c.Text("targetChannelId") {
-				return &mcpcore.Issue{Path: "targetChannelId", Message: "is the message's own channel", Code: mcpcore.IssueRule}
+				return issue("targetChannelId", "is the message's own channel")
 			}
 			return nil
 		}}},

@@ -25,7 +25,7 @@ func nativeInteractionCommand(rest discordtools.REST) mcpcore.Workflow {
 			fixed. One of the same name that is otherwise made is left alone.`,
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope, Locked: true,
 		Scopes: []mcpcore.PolicyScope{
-			{Name: "guilds", Arg: "guildId", Doc: "guilds in which the command may be installed and removed"},
+			guildsScope("guilds in which the command may be installed and removed"),
 			{Name: "names", Arg: "name", Doc: "what the command may be called", Pattern: `^[a-z0-9_-]{1,32}$`},
 		},
 		Reads: append(slices.Concat(standingRoutes, applicationRoutes), guildCommands.list, routeCommandGrants),

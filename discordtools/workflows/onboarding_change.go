@@ -97,11 +97,8 @@ func onboardingChange(rest discordtools.REST) mcpcore.Workflow {
 }
 
 func planOnboarding(ctx context.Context, r *reads, in onboardingAsk) (plan mcpcore.Change[onboardingState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild|discord.ManageRoles)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild | discord.ManageRoles); err != nil {
 		return plan, err
 	}
 	if in.Enabled && !slices.Contains(bot.Features, community) {

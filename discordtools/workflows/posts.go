@@ -65,7 +65,7 @@ func argument[T any](c *mcpcore.Call, name string) (v T) {
 // postRule demands the message of an edit, and of nothing else.
 var postRule = mcpcore.Rule{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 	if (c.Text("action") == "edit") != c.Has("messageId") {
-		return &mcpcore.Issue{Path: "messageId", Message: "goes with the action edit, which needs it", Code: mcpcore.IssueRule}
+		return issue("messageId", "goes with the action edit, which needs it")
 	}
 	return nil
 }}

@@ -87,9 +87,6 @@ func reactionModeration(rest discordtools.REST) mcpcore.Workflow {
 // reactionRule demands what the scope takes, and an emoji that is one.
 var reactionRule = mcpcore.Rule{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 	scope := c.Text("scope")
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: message, Code: mcpcore.IssueRule}
-	}
 	switch {
 	case c.Has("emoji") != (scope != "all"):
 		return issue("emoji", "goes with the scopes user and emoji, which need it")
@@ -99,7 +96,7 @@ var reactionRule = mcpcore.Rule{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 		return nil
 	}
 	if _, err := emoji.Read(c.Text("emoji")); err != nil {
-		return issue("emoji", err.Error())
+		return issue("emoji", "%v", err)
 	}
 	return nil
 }}

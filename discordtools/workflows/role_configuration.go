@@ -102,11 +102,8 @@ func roleConfiguration(rest discordtools.REST) mcpcore.Workflow {
 }
 
 func planRoleConfiguration(ctx context.Context, r *reads, in roleConfigure) (plan mcpcore.Change[roleConfigured], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageRoles)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageRoles); err != nil {
 		return plan, err
 	}
 	now, err := bot.known(in.RoleID)

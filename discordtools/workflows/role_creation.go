@@ -52,7 +52,7 @@ func roleCreation(rest discordtools.REST) mcpcore.Workflow {
 			only those that the bot has itself, and never ADMINISTRATOR. An equal role whose name is the same
 			but for case, spaces and dashes counts as there already; an unequal one stands in the way.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope, Needs: discord.ManageRoles,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds in which roles may be created"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds in which roles may be created")},
 		Reads:  append(slices.Clone(standingRoutes), routeRole),
 		Write:  []string{routeRoleCreate},
 		Plan:   planRoleCreation,

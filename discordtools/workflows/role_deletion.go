@@ -99,11 +99,8 @@ func roleDeletion(rest discordtools.REST) mcpcore.Workflow {
 
 // examineRole reads a role and all that names it.
 func examineRole(ctx context.Context, r *reads, guild discord.GuildID, id discord.RoleID) (s roleStanding, ready readiness, err error) {
-	bot, err := r.standing(ctx, guild)
+	bot, err := r.able(ctx, guild, discord.ManageRoles|discord.ManageGuild)
 	if err != nil {
-		return s, ready, err
-	}
-	if err := bot.needs(discord.ManageRoles | discord.ManageGuild); err != nil {
 		return s, ready, err
 	}
 	var known bool

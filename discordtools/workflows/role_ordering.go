@@ -64,7 +64,7 @@ func roleOrdering(rest discordtools.REST) mcpcore.Workflow {
 		Doc: `Moves one role directly above or below another. All roles between them move by one place; each of
 			them must be an ordinary role below the bot's highest that the bot does not hold.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope, Needs: discord.ManageRoles,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds in which roles may be moved"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds in which roles may be moved")},
 		Audits: []mcpcore.Tool{companion(rest, mcpcore.Tool{
 			Name: "audit_role_order", Title: "Look at the order of roles", Category: "role-ordering",
 			Doc:   "Lists the roles of a guild from the highest to @everyone, with how many hold each and why one cannot be moved.",
@@ -75,7 +75,7 @@ func roleOrdering(rest discordtools.REST) mcpcore.Workflow {
 		})},
 		Rules: []mcpcore.Rule{{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 			if c.Text("roleId") == c.Text("anchorRoleId") {
-				return &mcpcore.Issue{Path: "anchorRoleId", Message: "is the role itself", Code: mcpcore.IssueRule}
+				return issue("anchorRoleId", "is the role itself")
 			}
 			return nil
 		}}},

@@ -55,7 +55,7 @@ func scheduledEventChange(rest discordtools.REST) mcpcore.Workflow {
 		Doc: `Creates, changes, starts, ends, cancels or deletes a scheduled event. One that is over cannot be changed. An event on a stage
 			opens it when it starts.`,
 		Effect: mcpcore.Destroy, Scope: mcpcore.GuildScope,
-		Scopes: []mcpcore.PolicyScope{{Name: "guilds", Arg: "guildId", Doc: "guilds whose events may be changed"}},
+		Scopes: []mcpcore.PolicyScope{guildsScope("guilds whose events may be changed")},
 		Rules:  []mcpcore.Rule{{Check: checkEventArguments}}, Redact: []string{"coverImage", "description"},
 		Reads: append(slices.Clone(standingRoutes), routeChannels, routeEvents, routeEvent), Write: []string{routeEventCreate, routeEventEdit, routeEventDelete},
 		Plan: planEvent,
@@ -102,22 +102,22 @@ func scheduledEventChange(rest discordtools.REST) mcpcore.Workflow {
 // checkEventArguments refuses arguments that do not go with the action.
 func checkEventArguments(c *mcpcore.Call) *mcpcore.Issue {
 	action := c.Text("action")
-	issue := func(path, message string) *mcpcore.Issue {
-		return &mcpcore.Issue{Path: path, Message: message + " with the action " + action, Code: mcpcore.IssueRule}
+	with := func(path, message string) *mcpcore.Issue {
+		return issue(path, "%s with the action %s", message, action)
 	}
 	given := slices.DeleteFunc([]string{"name", "description", "place", "channelId", "location", "startTime", "endTime", "recurrence", "coverImage"},
 		func(f string) bool { return !c.Has(f) })
 	switch {
 	case (action == "create") == c.Has("eventId"):
-		return issue("eventId", "is needed, or does not go,")
+		return with("eventId", "is needed, or does not go,")
 	case (action == "transition") != c.Has("status"):
-		return issue("status", "is needed, or does not go,")
+		return with("status", "is needed, or does not go,")
 	case action == "create" && (!c.Has("name") || !c.Has("place") || !c.Has("startTime")):
-		return issue("name", "place and startTime are needed too")
+		return with("name", "place and startTime are needed too")
 	case action == "update" && len(given) == 0:
-		return issue("name", "or something else must be given")
+		return with("name", "or something else must be given")
 	case (action == "transition" || action == "delete") && len(given) > 0:
-		return issue(given[0], "does not go")
+		return with(given[0], "does not go")
 	}
 	return nil
 }

@@ -282,11 +282,11 @@ func (e event) body(changed []string, created bool, cover string) (b eventBody, 
 		b.Start = e.Start
 	}
 	if has("endTime") {
-		b.End = idOrNull(e.End)
+		b.End = orNull(e.End)
 	}
 	if has("place") || has("channelId") || has("location") {
 		b.Type = eventPlaces[e.Place]
-		if b.Channel = idOrNull(e.Channel); e.Place == "external" {
+		if b.Channel = orNull(e.Channel); e.Place == "external" {
 			b.Metadata = &eventLocation{e.Location}
 		}
 	}

@@ -49,6 +49,19 @@ func joining[S any, ID ~string](plan *mcpcore.Change[S], what string, alike []ID
 // nothing makes plan one with nothing to do.
 func nothing[S any](plan *mcpcore.Change[S]) { plan.Action, plan.Current = "none", true }
 
+// apart is the one of a list for which is holds, nil for none, and all others.
+func apart[T any](all []T, is func(T) bool) (one *T, others []T) {
+	others = []T{}
+	for _, each := range all {
+		if is(each) {
+			one = &each
+		} else {
+			others = append(others, each)
+		}
+	}
+	return one, others
+}
+
 // use is one kind of thing that names what is to be deleted.
 type use struct {
 	Word  string // for programs

@@ -127,9 +127,9 @@ type (
 func stageRule(c *mcpcore.Call) *mcpcore.Issue {
 	switch action := c.Text("action"); {
 	case c.Has("topic") == (action == "end"):
-		return &mcpcore.Issue{Path: "topic", Message: "goes with start and update, and with both", Code: mcpcore.IssueRule}
+		return issue("topic", "goes with start and update, and with both")
 	case c.Has("sendStartNotification") && action != "start":
-		return &mcpcore.Issue{Path: "sendStartNotification", Message: "goes with start alone", Code: mcpcore.IssueRule}
+		return issue("sendStartNotification", "goes with start alone")
 	}
 	return nil
 }

@@ -155,6 +155,14 @@ func (r *reads) standing(ctx context.Context, guild discord.GuildID) (s standing
 	return s, s.weigh()
 }
 
+// able is the standing of a bot that has the permissions in the guild.
+func (r *reads) able(ctx context.Context, guild discord.GuildID, p discord.Permissions) (s standing, err error) {
+	if s, err = r.standing(ctx, guild); err == nil {
+		err = s.needs(p)
+	}
+	return s, err
+}
+
 // weigh works out what the bot may do in the guild.
 func (s *standing) weigh() error {
 	slices.SortFunc(s.Roles, func(a, b role) int {

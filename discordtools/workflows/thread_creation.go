@@ -47,9 +47,9 @@ func threadCreation(rest discordtools.REST, paced *pace) mcpcore.Workflow {
 		Rules: []mcpcore.Rule{newThreadRule, {Check: func(c *mcpcore.Call) *mcpcore.Issue {
 			switch kind := c.Text("kind"); {
 			case c.Has("messageId") != (kind == "from-message"):
-				return &mcpcore.Issue{Path: "messageId", Message: "goes with the kind from-message, which needs it", Code: mcpcore.IssueRule}
+				return issue("messageId", "goes with the kind from-message, which needs it")
 			case c.Has("invitable") && kind != "standalone-private":
-				return &mcpcore.Issue{Path: "invitable", Message: "goes with the kind standalone-private", Code: mcpcore.IssueRule}
+				return issue("invitable", "goes with the kind standalone-private")
 			}
 			return nil
 		}}},

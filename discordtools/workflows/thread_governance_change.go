@@ -109,7 +109,7 @@ func threadGovernanceChange(rest discordtools.REST) mcpcore.Workflow {
 			but that. Changes of members are not told to the audit log.`,
 		Effect: mcpcore.Write, Scope: mcpcore.GuildScope,
 		Scopes: []mcpcore.PolicyScope{
-			{Name: "guilds", Arg: "guildId", Doc: "guilds whose threads may be changed"},
+			guildsScope("guilds whose threads may be changed"),
 			{Name: "threads", Arg: "threadId", Doc: "threads that may be changed"},
 			{Name: "users", Arg: "userId", Doc: "members who may be added and removed"},
 		},

@@ -48,7 +48,7 @@ func (n newThread) facts() (all mcpcore.Facts) {
 // newThreadRule refuses a name of spaces.
 var newThreadRule = mcpcore.Rule{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 	if strings.TrimSpace(c.Text("name")) == "" {
-		return &mcpcore.Issue{Path: "name", Message: "is empty", Code: mcpcore.IssueRule}
+		return issue("name", "is empty")
 	}
 	return nil
 }}

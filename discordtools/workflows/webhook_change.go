@@ -37,7 +37,7 @@ func webhookChange(rest discordtools.REST) mcpcore.Workflow {
 		Scopes: []mcpcore.PolicyScope{{Name: "channels", Arg: "channelId", Doc: "channels whose webhooks may be changed, and to which they may be moved"}},
 		Rules: []mcpcore.Rule{webhookName, {Check: func(c *mcpcore.Call) *mcpcore.Issue {
 			if !c.Has("name") && !c.Has("destinationChannelId") {
-				return &mcpcore.Issue{Path: "name", Message: "or destinationChannelId must be given", Code: mcpcore.IssueRule}
+				return issue("name", "or destinationChannelId must be given")
 			}
 			return nil
 		}}},

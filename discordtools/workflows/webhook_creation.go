@@ -33,7 +33,7 @@ type webhookBody struct {
 var webhookName = mcpcore.Rule{Check: func(c *mcpcore.Call) *mcpcore.Issue {
 	name := strings.ToLower(c.Text("name"))
 	if c.Has("name") && (strings.TrimSpace(name) == "" || strings.Contains(name, "clyde") || strings.Contains(name, "discord")) {
-		return &mcpcore.Issue{Path: "name", Message: "is empty, or has clyde or discord in it, which Discord refuses", Code: mcpcore.IssueRule}
+		return issue("name", "is empty, or has clyde or discord in it, which Discord refuses")
 	}
 	return nil
 }}

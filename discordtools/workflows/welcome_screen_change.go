@@ -102,11 +102,8 @@ func welcomeScreenChange(rest discordtools.REST) mcpcore.Workflow {
 }
 
 func planWelcome(ctx context.Context, r *reads, in welcomeChange) (plan mcpcore.Change[welcomeState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	if !slices.Contains(bot.Features, community) {

@@ -69,7 +69,7 @@ func widgetSettingsChange(rest discordtools.REST) mcpcore.Workflow {
 		},
 		Apply: func(ctx context.Context, w *write, in widgetChange, s widgetState) (done mcpcore.Written, err error) {
 			var got widgetWire
-			body := widgetBody{s.Wanted.Enabled, idOrNull(s.Wanted.Channel)}
+			body := widgetBody{s.Wanted.Enabled, orNull(s.Wanted.Channel)}
 			if err := w.send(ctx, routeWidgetEdit, inGuild(in.GuildID), body, &got); err != nil {
 				return done, err
 			}
@@ -89,11 +89,8 @@ func widgetSettingsChange(rest discordtools.REST) mcpcore.Workflow {
 }
 
 func planWidget(ctx context.Context, r *reads, in widgetChange) (plan mcpcore.Change[widgetState], err error) {
-	bot, err := r.standing(ctx, in.GuildID)
+	bot, err := r.able(ctx, in.GuildID, discord.ManageGuild)
 	if err != nil {
-		return plan, err
-	}
-	if err := bot.needs(discord.ManageGuild); err != nil {
 		return plan, err
 	}
 	channels, err := r.channels(ctx, in.GuildID)
